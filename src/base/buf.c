@@ -1,0 +1,135 @@
+/*
+ * buf.c - bytes with a maximum.
+ *
+ * Growth doubles, from 256 bytes up to the maximum, and never past it (a
+ * formatted text's NUL excepted). When the free room at the end is too small
+ * but consumed bytes lie in front, the rest is moved down first: a queue that
+ * is filled and drained in turn stays in the same memory.
+ */
+#include "base/buf.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_ALLOC = 256 };
+
+void fl_buf_init(fl_buf *buf, size_t max)
+{
+    assert(max > 0 && max < SIZE_MAX / 4); /* so doubling cannot wrap */
+    *buf = (fl_buf){.max = max};
+}
+
+void fl_buf_reset(fl_buf *buf)
+{
+    fl_mem_free(buf->ptr);
+    *buf = (fl_buf){.max = buf->max};
+}
+
+static void move_down(fl_buf *buf)
+{
+    if (buf->start == 0)
+        return;
+    memmove(buf->ptr, buf->ptr + buf->start, buf->end - buf->start);
+    buf->end -= buf->start;
+    buf->start = 0;
+}
+
+static bool fits(const fl_buf *buf, size_t size)
+{
+    return size <= buf->max && fl_buf_len(buf) <= buf->max - size;
+}
+
+/* Room for `size` more bytes, which fit, or fit but for a closing NUL. */
+static fl_status make_room(fl_buf *buf, size_t size)
+{
+    size_t held = fl_buf_len(buf);
+
+    if (buf->ptr != NULL) {
+        if (size <= buf->cap - buf->end)
+            return FL_OK;
+        move_down(buf);
+        if (size <= buf->cap - buf->end)
+            return FL_OK;
+    }
+
+    size_t cap = buf->cap > 0 ? buf->cap : FIRST_ALLOC;
+    while (cap < held + size)
+        cap *= 2;
+    if (cap > buf->max)
+        cap = held + size > buf->max ? held + size : buf->max;
+    char *grown = fl_mem_realloc(buf->ptr, cap);
+    if (grown == NULL)
+        return FL_E_NOMEM;
+    buf->ptr = grown;
+    buf->cap = cap;
+    return FL_OK;
+}
+
+fl_status fl_buf_append(fl_buf *buf, fl_span bytes)
+{
+    if (bytes.len == 0)
+        return FL_OK;
+    if (!fits(buf, bytes.len))
+        return FL_E_TOO_BIG;
+
+    fl_status rc = make_room(buf, bytes.len);
+    if (rc == FL_OK) {
+        memcpy(buf->ptr + buf->end, bytes.ptr, bytes.len);
+        buf->end += bytes.len;
+    }
+    return rc;
+}
+
+char *fl_buf_reserve(fl_buf *buf, size_t size)
+{
+    if (!fits(buf, size) || make_room(buf, size) != FL_OK)
+        return NULL;
+    return buf->ptr + buf->end;
+}
+
+void fl_buf_commit(fl_buf *buf, size_t size)
+{
+    assert(size <= buf->cap - buf->end);
+    buf->end += size;
+}
+
+void fl_buf_consume(fl_buf *buf, size_t n)
+{
+    assert(n <= fl_buf_len(buf));
+    buf->start += n;
+    if (buf->start == buf->end)
+        buf->start = buf->end = 0;
+}
+
+void fl_buf_truncate(fl_buf *buf, size_t len)
+{
+    assert(len <= fl_buf_len(buf));
+    buf->end = buf->start + len;
+}
+
+fl_status fl_buf_printf(fl_buf *buf, const char *format, ...)
+{
+    va_list args, again;
+
+    va_start(args, format);
+    va_copy(again, args);
+    int wanted = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+
+    fl_status rc = wanted < 0 ? FL_E_INVALID : FL_OK;
+    size_t len = wanted < 0 ? 0 : (size_t)wanted;
+    if (rc == FL_OK && !fits(buf, len))
+        rc = FL_E_TOO_BIG;
+    if (rc == FL_OK)
+        rc = make_room(buf, len + 1); /* vsnprintf wants its NUL */
+    if (rc == FL_OK) {
+        vsnprintf(buf->ptr + buf->end, len + 1, format, again);
+        buf->end += len;
+    }
+    va_end(again);
+    return rc;
+}

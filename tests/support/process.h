@@ -1,0 +1,28 @@
+/*
+ * process.h - what a test wants to know about processes and descriptors.
+ */
+#ifndef TESTS_SUPPORT_PROCESS_H
+#define TESTS_SUPPORT_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* 'R', 'S', 'T' (stopped), 'Z'... as proc(5) has it; 0: not there. */
+char process_state(pid_t pid);
+
+/* Whether it is there and no zombie: who reaps orphans is not our affair. */
+bool process_alive(pid_t pid);
+
+/* Waits until it is not, for `ms` at most. */
+bool process_gone_within(pid_t pid, int ms);
+
+/* No child of ours is there, not even a zombie. */
+bool process_has_no_children(void);
+
+/* Open descriptors of ours, or of another process. */
+int process_count_files(pid_t pid);
+
+/* Running under Valgrind, which keeps limits of its own. */
+bool process_in_valgrind(void);
+
+#endif
