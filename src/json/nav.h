@@ -1,0 +1,45 @@
+/*
+ * nav.h - finding one's way in JSON that fl_json_scan() has accepted.
+ *
+ * Nothing is parsed ahead of being asked for. Every function takes a raw
+ * value slice of VALIDATED text and gives raw slices back; on text that was
+ * not validated they stay inside the slice but promise nothing else.
+ */
+#ifndef FL_JSON_NAV_H
+#define FL_JSON_NAV_H
+
+#include "base/buf.h"
+#include "json/scan.h"
+
+/* By the first byte; FL_JSON_NONE for an empty slice. */
+fl_json_type fl_json_type_of(fl_span value);
+
+/* The value of the last member of `object` with this key (escapes in the key
+ * undone before comparing); an empty span if there is none or no object. */
+fl_span fl_json_get(fl_span object, fl_span key);
+
+/* A walk over the members of an object or the elements of an array. */
+typedef struct fl_json_walk {
+    fl_span rest;
+    bool in_object;
+} fl_json_walk;
+
+/* A slice that is neither object nor array walks over nothing. */
+void fl_json_walk_init(fl_json_walk *walk, fl_span container);
+
+/* The next member (`key` is empty in an array); false at the end. */
+bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member);
+
+/* Compares what the string means, escapes undone. False if not a string. */
+bool fl_json_string_is(fl_span value, fl_span text);
+
+/* Appends the string's meaning as UTF-8. A lone surrogate becomes U+FFFD.
+ * FL_E_INVALID when `value` is not a string. */
+FL_MUST_USE fl_status fl_json_string_copy(fl_span value, fl_buf *out);
+
+/* FL_E_INVALID when it is no number; an int64 also refuses fractions and
+ * values out of range (1.0 and 1e2 are whole numbers and accepted). */
+FL_MUST_USE fl_status fl_json_double(fl_span value, double *out);
+FL_MUST_USE fl_status fl_json_int64(fl_span value, int64_t *out);
+
+#endif
