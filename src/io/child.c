@@ -1,0 +1,419 @@
+/*
+ * child.c - a child process that cannot get lost: our side of the keeper.
+ *
+ * Three descriptors are watched: the status pipe, on which the keeper reports;
+ * a pidfd, which says that the keeper itself has ended; and the child's
+ * stderr, which is read to its end, come what may, so that nobody blocks on
+ * it. The rest is a ladder of deadlines: stdin ends, TERM, KILL, and at last
+ * the keeper, should it be stopped or stuck with somebody unkillable.
+ *
+ * A spawn that fails must leave nothing behind, at once, yet a stream closes
+ * only later. So the stream comes last, when the keeper has been forked but
+ * waits for its first word; if that word does not come, it just exits.
+ */
+#include "io/child.h"
+
+#include "base/mem.h"
+#include "base/status.h"
+#include "io/keeper.h"
+#include "io/loop_impl.h"
+#include "io/spawn.h"
+#include "io/uv_status.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    STOP_GRACE_MS = 2000,
+    KILL_GRACE_MS = 2000,
+    KEEPER_GRACE_MS = 5000, /* after KILL: then the keeper goes too */
+    TIDY_MS = 10,           /* between looks for what is late */
+    TIDY_LOOKS = 100,       /* all dead, and yet stderr did not end: enough */
+};
+
+typedef enum rung { RUNNING, ENDING, TERMED, KILLED } rung;
+
+typedef struct watched {
+    uv_poll_t poll;
+    int fd; /* -1: not watched */
+} watched;
+
+struct fl_child {
+    fl_loop *loop;
+    fl_child_events events;
+    void *user;
+    char *program; /* for the texts only */
+    char *cwd;
+    uint64_t stop_grace_ms;
+    uint64_t kill_grace_ms;
+
+    pid_t keeper;
+    pid_t pid;
+    int lifeline;
+    watched status;
+    watched errors;
+    watched end; /* the keeper's pidfd */
+    unsigned handles;
+    fl_timer ladder;
+    fl_timer tidy;
+    unsigned looks;
+    rung rung;
+    bool ended;    /* how it ended is known */
+    bool reported; /* and told */
+    bool reaped;
+    bool closing;
+    fl_child_exit how;
+};
+
+static void free_child(fl_child *child)
+{
+    fl_spawn_close(&child->lifeline);
+    fl_mem_free(child->program);
+    fl_mem_free(child->cwd);
+    fl_mem_free(child);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    fl_child *child = handle->data;
+
+    if (--child->handles > 0 || !child->closing)
+        return;
+    fl_child_events events = child->events;
+    void *user = child->user;
+    free_child(child);
+    if (events.on_closed != NULL)
+        events.on_closed(user);
+}
+
+/* Takes `fd`, failure included. */
+static int watch_open(fl_child *child, watched *watch, int *fd, uv_poll_cb fn)
+{
+    int rc = uv_poll_init(&child->loop->uv, &watch->poll, *fd);
+
+    if (rc != 0) {
+        fl_spawn_close(fd);
+        return rc;
+    }
+    watch->fd = *fd;
+    *fd = -1;
+    watch->poll.data = child;
+    child->handles++;
+    return uv_poll_start(&watch->poll, UV_READABLE, fn);
+}
+
+static void watch_close(watched *watch)
+{
+    if (watch->fd < 0)
+        return;
+    uv_close((uv_handle_t *)&watch->poll, on_handle_closed);
+    fl_spawn_close(&watch->fd);
+}
+
+static void close_child(fl_child *child)
+{
+    child->closing = true;
+    fl_timer_stop(&child->ladder);
+    fl_timer_stop(&child->tidy);
+    watch_close(&child->status);
+    watch_close(&child->errors);
+    watch_close(&child->end);
+    if (child->handles == 0)
+        free_child(child);
+}
+
+/* Closes once everything is told, reaped and read. */
+static void settle(fl_child *child)
+{
+    if (child->closing || !child->reported || !child->reaped ||
+        child->errors.fd >= 0)
+        return;
+    child->loop->live--;
+    close_child(child);
+}
+
+static void take_record(fl_child *child, const fl_keeper_record *record)
+{
+    switch ((fl_keeper_news)record->news) {
+    case FL_KEEPER_STARTED:
+        child->pid = record->value;
+        break;
+    case FL_KEEPER_FAILED:
+        fl_spawn_explain(&child->how.failure, record, child->program,
+                         child->cwd);
+        break;
+    case FL_KEEPER_ENDED:
+        if (WIFSIGNALED(record->value))
+            child->how.signal = WTERMSIG(record->value);
+        else
+            child->how.code = WEXITSTATUS(record->value);
+        child->ended = true;
+        break;
+    }
+}
+
+/* Reads what the keeper reported; returns false when it reports no more. */
+static bool take_records(fl_child *child)
+{
+    fl_keeper_record record;
+    ssize_t got;
+
+    while ((got = read(child->status.fd, &record, sizeof record)) ==
+           (ssize_t)sizeof record)
+        take_record(child, &record);
+    return got < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+/* The keeper was killed. Its death killed the child; what else was in the
+ * child's group we end, while nobody can have taken its number yet. */
+static void mourn_keeper(fl_child *child)
+{
+    child->ended = true;
+    if (child->how.failure.status != FL_OK)
+        return;
+    child->how.signal = SIGKILL;
+    if (child->pid > 0)
+        kill(-child->pid, SIGKILL);
+    fl_log_say(fl_loop_log(child->loop), FL_LOG_WARN,
+               "the keeper of a child process was killed",
+               fl_log_int("pid", child->pid));
+}
+
+static void report(fl_child *child)
+{
+    if (!child->ended || child->reported)
+        return;
+    child->reported = true;
+    fl_timer_stop(&child->ladder);
+    fl_timer_start(&child->tidy, TIDY_MS);
+    child->events.on_exit(child->user, &child->how);
+}
+
+/* Somebody else in this process may have waited for every child there is:
+ * then the keeper is reaped all the same. */
+static void reap_keeper(fl_child *child)
+{
+    siginfo_t info = {.si_pid = 0};
+    bool by_fd = child->end.fd >= 0;
+    id_t who = (id_t)(by_fd ? child->end.fd : child->keeper);
+
+    if (child->reaped)
+        return;
+    int rc = waitid(by_fd ? P_PIDFD : P_PID, who, &info, WEXITED | WNOHANG);
+    child->reaped = rc == 0 ? info.si_pid != 0 : errno == ECHILD;
+}
+
+static void on_status(uv_poll_t *poll, int rc, int events)
+{
+    fl_child *child = poll->data;
+
+    (void)rc;
+    (void)events;
+    if (!take_records(child)) {
+        uv_poll_stop(poll);
+        if (!child->ended)
+            mourn_keeper(child);
+    }
+    report(child);
+    settle(child);
+}
+
+static void on_keeper_end(uv_poll_t *poll, int rc, int events)
+{
+    fl_child *child = poll->data;
+
+    (void)rc;
+    (void)events;
+    reap_keeper(child);
+    if (child->reaped)
+        uv_poll_stop(poll);
+    take_records(child); /* its last words may not have been heard yet */
+    if (!child->ended)
+        mourn_keeper(child);
+    report(child);
+    settle(child);
+}
+
+static void on_errors(uv_poll_t *poll, int rc, int events)
+{
+    fl_child *child = poll->data;
+    char *bytes = child->loop->read;
+    ssize_t got = read(child->errors.fd, bytes, sizeof child->loop->read);
+
+    (void)rc;
+    (void)events;
+    if (got > 0) {
+        if (child->events.on_stderr != NULL)
+            child->events.on_stderr(child->user, (fl_span){bytes, (size_t)got});
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+        watch_close(&child->errors);
+        settle(child);
+    }
+}
+
+/* Dead is dead when it was told; what is not tidy soon after is made so. */
+static void on_tidy(fl_timer *timer, void *user)
+{
+    fl_child *child = user;
+
+    reap_keeper(child);
+    if (++child->looks >= TIDY_LOOKS) {
+        watch_close(&child->errors);
+        if (!child->reaped)
+            kill(child->keeper, SIGKILL);
+    }
+    fl_timer_start(timer, TIDY_MS);
+    settle(child);
+}
+
+/* A socket and not a pipe, so that a dead keeper costs no SIGPIPE. If this
+ * fails it is dead, which we shall hear of. */
+static void say(const fl_child *child, char word)
+{
+    if (send(child->lifeline, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return;
+}
+
+static void on_ladder(fl_timer *timer, void *user)
+{
+    fl_child *child = user;
+
+    switch (child->rung) {
+    case RUNNING:
+    case ENDING:
+        say(child, FL_KEEPER_TERM);
+        child->rung = TERMED;
+        fl_timer_start(timer, child->kill_grace_ms);
+        break;
+    case TERMED:
+        say(child, FL_KEEPER_KILL);
+        child->rung = KILLED;
+        fl_timer_start(timer, KEEPER_GRACE_MS);
+        break;
+    case KILLED:
+        kill(child->keeper, SIGKILL);
+        break;
+    }
+}
+
+void fl_child_stop(fl_child *child)
+{
+    if (child->rung != RUNNING || child->reported)
+        return;
+    child->rung = ENDING;
+    fl_timer_start(&child->ladder, child->stop_grace_ms);
+}
+
+pid_t fl_child_pid(const fl_child *child)
+{
+    return child->pid;
+}
+
+static fl_child *new_child(fl_loop *loop, const fl_child_options *options)
+{
+    fl_child *child = fl_mem_zalloc(sizeof *child);
+    const char *program = options->argv[0], *cwd = options->cwd;
+
+    if (child == NULL)
+        return NULL;
+    child->loop = loop;
+    child->lifeline = child->status.fd = -1;
+    child->errors.fd = child->end.fd = -1;
+    child->stop_grace_ms =
+        options->stop_grace_ms > 0 ? options->stop_grace_ms : STOP_GRACE_MS;
+    child->kill_grace_ms =
+        options->kill_grace_ms > 0 ? options->kill_grace_ms : KILL_GRACE_MS;
+    fl_timer_init(&child->ladder, loop, on_ladder, child);
+    fl_timer_init(&child->tidy, loop, on_tidy, child);
+    child->program = fl_mem_string((fl_span){program, strlen(program)});
+    if (cwd != NULL)
+        child->cwd = fl_mem_string((fl_span){cwd, strlen(cwd)});
+    if (child->program == NULL || (cwd != NULL && child->cwd == NULL)) {
+        free_child(child);
+        return NULL;
+    }
+    return child;
+}
+
+/* What is left of a child that was not to be. Its handles close in silence. */
+static void discard(fl_child *child, fl_spawned *spawned)
+{
+    if (spawned->keeper > 0)
+        fl_spawn_undo(spawned);
+    close_child(child);
+}
+
+static fl_status watch_all(fl_child *child, fl_spawned *spawned,
+                           fl_error *error)
+{
+    int rc = watch_open(child, &child->status, &spawned->status, on_status);
+
+    if (rc == 0)
+        rc = watch_open(child, &child->errors, &spawned->stdio[2], on_errors);
+    if (rc != 0)
+        return fl_error_set(error, fl_status_from_uv(rc),
+                            "cannot watch the pipes of '%.100s': %s",
+                            child->program, fl_uv_text(rc));
+    /* Without a pidfd the end of the status pipe has to do. */
+    if (spawned->pidfd >= 0 &&
+        watch_open(child, &child->end, &spawned->pidfd, on_keeper_end) != 0)
+        watch_close(&child->end);
+    return FL_OK;
+}
+
+static fl_status open_stream(fl_child *child, const fl_child_options *options,
+                             fl_spawned *spawned, fl_stream **stream,
+                             fl_error *error)
+{
+    int in = spawned->stdio[1], out = spawned->stdio[0];
+
+    spawned->stdio[0] = spawned->stdio[1] = -1;
+    fl_status status =
+        fl_stream_open_pair(child->loop, in, out, &options->limits, stream);
+    if (status == FL_OK)
+        return FL_OK;
+    return fl_error_set(error, status, "cannot use the pipes of '%.100s': %s",
+                        child->program, fl_status_text(status));
+}
+
+static void let_go(fl_child *child, fl_spawned *spawned)
+{
+    child->keeper = spawned->keeper;
+    child->lifeline = spawned->lifeline;
+    child->loop->live++;
+    say(child, FL_KEEPER_GO);
+}
+
+fl_status fl_child_spawn(fl_loop *loop, const fl_child_options *options,
+                         const fl_child_events *events, void *user,
+                         fl_child **out, fl_stream **stream, fl_error *error)
+{
+    fl_spawned spawned = {.keeper = 0};
+
+    *out = NULL;
+    *stream = NULL;
+    if (options->argv == NULL || options->argv[0] == NULL)
+        return fl_error_set(error, FL_E_INVALID, "no command to run");
+
+    fl_child *child = new_child(loop, options);
+    if (child == NULL)
+        return fl_error_set(error, FL_E_NOMEM, "no memory to run a program");
+    fl_status status = fl_spawn_keeper(options, &spawned, error);
+    if (status == FL_OK)
+        status = watch_all(child, &spawned, error);
+    if (status == FL_OK)
+        status = open_stream(child, options, &spawned, stream, error);
+    if (status < 0) {
+        discard(child, &spawned);
+        return status;
+    }
+    child->events = *events;
+    child->user = user;
+    let_go(child, &spawned);
+    *out = child;
+    return FL_OK;
+}

@@ -1,0 +1,185 @@
+/*
+ * stream_file.c - stream ends that cannot be polled: regular files, /dev/null.
+ *
+ * epoll refuses them, and a read or write of one may wait for a disk. So each
+ * runs on libuv's thread pool, one read and one write at a time, which keeps
+ * them in order. The read buffer is our own: the loop's shared one must not be
+ * written to by another thread.
+ *
+ * A read cannot be taken back. When one ends while the stream is paused, its
+ * bytes wait in the buffer until the pause is over.
+ */
+#include "io/stream_file.h"
+
+#include "base/mem.h"
+#include "io/stream_impl.h"
+#include "io/uv_status.h"
+
+#include <unistd.h>
+
+struct fl_stream_files {
+    uv_fs_t read;
+    uv_fs_t write;
+    int in; /* -1: the end is not a file */
+    int out;
+    bool read_busy;
+    bool write_busy;
+    ssize_t held; /* what a read gave while paused: bytes, 0 at the end */
+    bool has_held;
+    char buf[FL_LOOP_READ];
+};
+
+fl_status fl_stream_add_file(fl_stream *stream, int fd, bool is_in)
+{
+    if (stream->files == NULL) {
+        stream->files = fl_mem_alloc(sizeof *stream->files);
+        if (stream->files == NULL)
+            return FL_E_NOMEM;
+        stream->files->in = stream->files->out = -1;
+        stream->files->read_busy = stream->files->write_busy = false;
+        stream->files->has_held = false;
+        stream->files->read.data = stream->files->write.data = stream;
+    }
+    *(is_in ? &stream->files->in : &stream->files->out) = fd;
+    return FL_OK;
+}
+
+bool fl_stream_file_in(const fl_stream *stream)
+{
+    return stream->files != NULL && stream->files->in >= 0;
+}
+
+bool fl_stream_file_out(const fl_stream *stream)
+{
+    return stream->files != NULL && stream->files->out >= 0;
+}
+
+size_t fl_stream_file_memory(const fl_stream *stream)
+{
+    return stream->files != NULL ? sizeof *stream->files : 0;
+}
+
+/* Passes on what a read gave; any of these may close the stream. */
+static void hand_over(fl_stream *stream, ssize_t n)
+{
+    if (n > 0)
+        fl_stream_received(stream, (fl_span){stream->files->buf, (size_t)n});
+    else if (n == 0)
+        fl_stream_at_eof(stream);
+    else
+        fl_stream_fail(stream, "read", (int)n);
+}
+
+static void hand_over_and_go_on(fl_stream *stream, ssize_t n)
+{
+    hand_over(stream, n);
+    if (stream->reading) /* closed or not, it is still there: see stream.c */
+        fl_stream_file_read(stream);
+}
+
+static void on_read(uv_fs_t *request)
+{
+    fl_stream *stream = request->data;
+    ssize_t n = request->result;
+
+    uv_fs_req_cleanup(request);
+    stream->files->read_busy = false;
+    if (stream->reading) {
+        hand_over_and_go_on(stream, n);
+    } else {
+        stream->files->held = n;
+        stream->files->has_held = true;
+    }
+    fl_stream_release(stream);
+}
+
+void fl_stream_file_read(fl_stream *stream)
+{
+    fl_stream_files *files = stream->files;
+    uv_buf_t buf = {files->buf, sizeof files->buf};
+
+    if (files->read_busy || files->has_held)
+        return;
+    int rc = uv_fs_read(&stream->loop->uv, &files->read, files->in, &buf, 1, -1,
+                        on_read);
+    if (rc < 0) {
+        stream->late = fl_status_from_uv(rc);
+        fl_stream_mark(stream);
+        return;
+    }
+    files->read_busy = true;
+    stream->holds++;
+}
+
+void fl_stream_file_turn(fl_stream *stream)
+{
+    fl_stream_files *files = stream->files;
+
+    if (!files->has_held || !stream->reading)
+        return;
+    files->has_held = false;
+    hand_over_and_go_on(stream, files->held);
+}
+
+static void on_write(uv_fs_t *request)
+{
+    fl_stream *stream = request->data;
+    fl_buf *buf = &stream->slow->buf;
+    ssize_t n = request->result;
+
+    uv_fs_req_cleanup(request);
+    stream->files->write_busy = false;
+    if (n > 0)
+        fl_buf_consume(buf, (size_t)n);
+    if (n >= 0 && fl_buf_len(buf) > 0 && fl_stream_usable(stream))
+        fl_stream_file_write(stream);
+    else
+        fl_stream_sent(stream, n < 0 ? (int)n : 0);
+    fl_stream_release(stream);
+}
+
+void fl_stream_file_write(fl_stream *stream)
+{
+    fl_stream_files *files = stream->files;
+    fl_buf *rest = &stream->slow->buf;
+    uv_buf_t buf = {rest->ptr + rest->start, fl_buf_len(rest)};
+
+    uv_fs_write(&stream->loop->uv, &files->write, files->out, &buf, 1, -1,
+                on_write);
+    files->write_busy = true;
+    stream->holds++;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void fl_stream_file_end_output(fl_stream *stream)
+{
+    if (stream->files != NULL)
+        close_fd(&stream->files->out);
+}
+
+/* A descriptor a thread works on must not go under its feet. */
+void fl_stream_file_close(fl_stream *stream)
+{
+    fl_stream_files *files = stream->files;
+
+    if (!files->read_busy)
+        close_fd(&files->in);
+    if (!files->write_busy)
+        close_fd(&files->out);
+}
+
+void fl_stream_file_free(fl_stream *stream)
+{
+    if (stream->files == NULL)
+        return;
+    close_fd(&stream->files->in);
+    close_fd(&stream->files->out);
+    fl_mem_free(stream->files);
+    stream->files = NULL;
+}

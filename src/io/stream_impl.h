@@ -1,0 +1,158 @@
+/*
+ * stream_impl.h - the inside of a stream, for the files of this room only.
+ *
+ * An idle TCP stream is this one object. What only some streams need, or only
+ * for some time, hangs off it and is allocated when the need comes: output the
+ * system would not take, TLS, a connect under way, ends that are plain files.
+ *
+ *   stream.c         a stream's life: start, reading, end, close
+ *   stream_out.c     its output: gather, flush, wait
+ *   stream_socket.c  limits, socket options, names
+ *   stream_pair.c    making one of two descriptors
+ *   stream_file.c    ends that cannot be polled
+ *   tls_stream.c     the layer between bytes and the socket
+ *   connect.c        from an address to an open stream
+ */
+#ifndef FL_IO_STREAM_IMPL_H
+#define FL_IO_STREAM_IMPL_H
+
+#include "base/buf.h"
+#include "io/loop_impl.h"
+#include "io/stream.h"
+#include "io/timer.h"
+
+#include <assert.h>
+
+/* The limits of all streams of one acceptor, defaults filled in. */
+typedef struct fl_stream_shared {
+    size_t refs;
+    fl_stream_limits limits;
+} fl_stream_shared;
+
+/* Output the system did not take at once; stays put until it has. */
+typedef struct fl_stream_slow {
+    uv_write_t request;
+    fl_buf buf;
+    size_t seen;          /* how much was left when we last looked */
+    uint64_t progress_at; /* when that was less than before */
+} fl_stream_slow;
+
+typedef struct fl_stream_files fl_stream_files;
+typedef struct fl_tls_layer fl_tls_layer;
+typedef struct fl_connecting fl_connecting;
+
+typedef enum fl_stream_state {
+    FL_STREAM_FRESH,   /* made, not started */
+    FL_STREAM_OPENING, /* connect or handshake under way */
+    FL_STREAM_OPEN,
+    FL_STREAM_BROKEN, /* its owner was told, and has yet to close it */
+    FL_STREAM_CLOSING,
+} fl_stream_state;
+
+/* What the one timer is for just now. */
+typedef enum fl_stream_job {
+    FL_STREAM_JOB_OPEN,
+    FL_STREAM_JOB_SEND,
+    FL_STREAM_JOB_CLOSE,
+} fl_stream_job;
+
+struct fl_stream {
+    union {
+        uv_handle_t any;
+        uv_stream_t stream;
+        uv_tcp_t tcp;
+        uv_pipe_t pipe;
+    } handle;
+    uv_stream_t *in;  /* &handle, a block of its own, or NULL: none, a file */
+    uv_stream_t *out; /* the same as `in` for a socket */
+    fl_loop *loop;
+    const fl_stream_events *events;
+    void *user;
+    fl_stream_shared *shared;
+    fl_list dirty;  /* in loop->dirty while the turn's end concerns us */
+    fl_buf out_buf; /* gathered this turn */
+    fl_timer timer;
+    fl_stream_slow *slow;
+    fl_stream_files *files;
+    fl_tls_layer *tls;
+    fl_connecting *connecting;
+    fl_status late; /* a failure to be told at the end of the turn */
+    uint8_t state;  /* fl_stream_state */
+    uint8_t job;    /* fl_stream_job */
+    uint8_t holds;  /* handles and file operations that must end first */
+    bool quiet : 1; /* closing after a flush: no callbacks any more */
+    bool paused : 1;
+    bool reading : 1;
+    bool ended : 1; /* nothing more will come in */
+    bool want_drain : 1;
+    bool finishing : 1; /* our direction is to end when all is sent */
+    bool finished : 1;
+};
+
+static_assert(sizeof(struct fl_stream) <= 480, "an idle stream stays small");
+
+FL_MUST_USE fl_stream_shared *
+fl_stream_shared_new(const fl_stream_limits *limits);
+fl_stream_shared *fl_stream_shared_ref(fl_stream_shared *shared);
+void fl_stream_shared_unref(fl_stream_shared *shared);
+
+/* A fresh stream without handles; takes a reference to `shared`. */
+FL_MUST_USE fl_stream *fl_stream_new(fl_loop *loop, fl_stream_shared *shared);
+
+/* Takes back a stream nobody has seen yet and that has no handle. */
+void fl_stream_discard(fl_stream *stream);
+
+/* Makes `fd`, which is taken, failure included, the stream's two ends. */
+FL_MUST_USE fl_status fl_stream_adopt(fl_stream *stream, int fd, bool is_tcp);
+
+/* TCP_NODELAY and friends, as the limits say; what fails is left as it is. */
+void fl_stream_tune(int fd, const fl_stream_limits *limits);
+
+/* The turn's end, called by the loop for what is in its dirty list. */
+void fl_stream_turn(fl_stream *stream);
+
+/* Has fl_stream_turn() called at the end of this turn. */
+static inline void fl_stream_mark(fl_stream *stream)
+{
+    if (fl_list_empty(&stream->dirty))
+        fl_list_append(&stream->loop->dirty, &stream->dirty);
+}
+
+static inline bool fl_stream_usable(const fl_stream *stream)
+{
+    return stream->state == FL_STREAM_OPENING ||
+           stream->state == FL_STREAM_OPEN;
+}
+
+/* What happened to a stream. Each may end in a callback, and that in a close:
+ * the caller touches the stream no more, or looks at its state first. */
+void fl_stream_connected(fl_stream *stream);
+void fl_stream_opened(fl_stream *stream);
+void fl_stream_received(fl_stream *stream, fl_span raw);
+void fl_stream_deliver(fl_stream *stream, fl_span bytes);
+void fl_stream_at_eof(fl_stream *stream);
+void fl_stream_ended(fl_stream *stream);
+void fl_stream_break(fl_stream *stream, const fl_error *error);
+void fl_stream_fail(fl_stream *stream, const char *doing, int code);
+
+/* Starts or stops reading, as state and pause ask. */
+void fl_stream_update_reading(fl_stream *stream);
+
+/* A handle or file operation has ended; the last one of a closing stream lets
+ * it go. _closed is for uv_close(). */
+void fl_stream_release(fl_stream *stream);
+void fl_stream_closed(uv_handle_t *handle);
+
+/* stream_out.c */
+void fl_stream_flush(fl_stream *stream);
+void fl_stream_sent(fl_stream *stream, int code);
+void fl_stream_check_progress(fl_stream *stream);
+void fl_stream_drop_output(fl_stream *stream);
+
+/* connect.c */
+void fl_connect_begin(fl_stream *stream);
+void fl_connect_abort(fl_stream *stream);
+void fl_connect_free(fl_connecting *connecting);
+void fl_connect_timed_out(fl_stream *stream);
+
+#endif
