@@ -1,0 +1,162 @@
+/*
+ * address.c - URLs taken apart, strictly.
+ *
+ * Only what the transports understand is accepted; user names, queries and
+ * paths on socket addresses are refused rather than ignored, for whoever
+ * wrote them meant something by them.
+ */
+#include "transport/address.h"
+
+#include "base/span.h"
+#include "base/status.h"
+
+#include <string.h>
+
+static fl_status copy(char *to, size_t size, fl_span from)
+{
+    if (from.len >= size)
+        return FL_E_TOO_BIG;
+    memcpy(to, from.ptr, from.len);
+    to[from.len] = '\0';
+    return FL_OK;
+}
+
+static bool parse_port(fl_span text, uint16_t *port)
+{
+    unsigned value = 0;
+
+    if (text.len == 0 || text.len > 5)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        value = value * 10 + (unsigned)(text.ptr[i] - '0');
+    }
+    *port = (uint16_t)value;
+    return value <= UINT16_MAX;
+}
+
+/* "host:port" or "[v6]:port" into its two halves. */
+static bool split_host(fl_span text, fl_span *host, fl_span *port)
+{
+    size_t end;
+
+    if (text.len > 0 && text.ptr[0] == '[') {
+        end = fl_span_find(text, ']');
+        if (end == text.len)
+            return false;
+        *host = (fl_span){text.ptr + 1, end - 1};
+        end++;
+    } else {
+        end = fl_span_find(text, ':');
+        *host = (fl_span){text.ptr, end};
+    }
+    if (end >= text.len || text.ptr[end] != ':')
+        return false;
+    *port = fl_span_from(text, end + 1);
+    return host->len > 0;
+}
+
+static bool plain_host(fl_span host)
+{
+    for (size_t i = 0; i < host.len; i++) {
+        unsigned char c = (unsigned char)host.ptr[i];
+        if (c <= ' ' || c >= 0x7f || strchr("/?#@%\\\"'<>", c) != NULL)
+            return false;
+    }
+    return true;
+}
+
+static fl_status parse_socket(const char *url, fl_span rest,
+                              fl_address *address, fl_error *error)
+{
+    fl_span host, port;
+
+    if (!fl_span_starts(rest, FL_SPAN("//")) ||
+        !split_host(fl_span_from(rest, 2), &host, &port) || !plain_host(host) ||
+        !parse_port(port, &address->port))
+        return fl_error_set(error, FL_E_INVALID,
+                            "address '%s': want %s://HOST:PORT, as in "
+                            "%s://127.0.0.1:7332",
+                            url, address->scheme, address->scheme);
+    address->has_port = true;
+    if (copy(address->host, sizeof address->host, host) != FL_OK)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: the host is longer than %zu bytes",
+                            sizeof address->host - 1);
+    return FL_OK;
+}
+
+static fl_status parse_unix(const char *url, fl_span rest, fl_address *address,
+                            fl_error *error)
+{
+    if (fl_span_starts(rest, FL_SPAN("//")))
+        rest = fl_span_from(rest, 2);
+    if (rest.len == 0)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address '%s': want unix:/PATH or unix:@NAME", url);
+    if (copy(address->path, sizeof address->path, rest) != FL_OK)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: the socket path is %zu bytes long, the "
+                            "system allows %zu",
+                            rest.len, sizeof address->path - 1);
+    return FL_OK;
+}
+
+static bool listed(const char *scheme, const char *const *list)
+{
+    for (; *list != NULL; list++)
+        if (strcmp(scheme, *list) == 0)
+            return true;
+    return false;
+}
+
+fl_status fl_address_parse(const char *url, fl_address *address,
+                           fl_error *error)
+{
+    static const char *const later[] = {"http",     "https",     "ws", "wss",
+                                        "sse+http", "sse+https", NULL};
+    fl_span text = fl_span_of(url);
+    size_t colon = fl_span_find(text, ':');
+
+    *address = (fl_address){0};
+    if (colon == text.len || colon == 0 ||
+        copy(address->scheme, sizeof address->scheme,
+             (fl_span){text.ptr, colon}) != FL_OK)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address '%s': want stdio:, tcp://HOST:PORT, "
+                            "tls://HOST:PORT or unix:/PATH",
+                            url != NULL ? url : "");
+
+    fl_span rest = fl_span_from(text, colon + 1);
+    if (strcmp(address->scheme, "stdio") == 0)
+        return rest.len == 0
+                   ? FL_OK
+                   : fl_error_set(
+                         error, FL_E_INVALID,
+                         "address '%s': nothing comes after stdio:", url);
+    if (strcmp(address->scheme, "unix") == 0)
+        return parse_unix(url, rest, address, error);
+    if (strcmp(address->scheme, "tcp") == 0 ||
+        strcmp(address->scheme, "tls") == 0)
+        return parse_socket(url, rest, address, error);
+    if (listed(address->scheme, later))
+        return fl_error_set(error, FL_E_UNSUPPORTED,
+                            "address '%s': this build has no %s transport; "
+                            "it has stdio, tcp, tls and unix",
+                            url, address->scheme);
+    return fl_error_set(error, FL_E_INVALID,
+                        "address '%s': unknown scheme '%s'; want stdio:, "
+                        "tcp://, tls:// or unix:",
+                        url, address->scheme);
+}
+
+bool fl_address_is_local(const fl_address *address)
+{
+    const char *host = address->host;
+
+    return host[0] == '\0' || strcmp(host, "localhost") == 0 ||
+           strcmp(host, "::1") == 0 ||
+           (strncmp(host, "127.", 4) == 0 &&
+            strspn(host, "0123456789.") == strlen(host));
+}

@@ -1,0 +1,31 @@
+/*
+ * address.h - where something is: a URL taken apart.
+ *
+ *   stdio:                 this process's stdin and stdout
+ *   tcp://127.0.0.1:7332   lines over TCP; an IPv6 address in brackets
+ *   tls://example.org:7333 the same inside TLS
+ *   unix:/run/fairlead.sock, unix:@name (abstract)
+ */
+#ifndef FL_TRANSPORT_ADDRESS_H
+#define FL_TRANSPORT_ADDRESS_H
+
+#include <fairlead/types.h>
+
+struct fl_address {
+    char scheme[16];
+    char host[254]; /* without brackets; empty if it has none */
+    uint16_t port;
+    bool has_port;
+    char path[108]; /* sun_path is that long; empty if it has none */
+};
+typedef struct fl_address fl_address;
+
+/* FL_E_INVALID with a text that quotes the address and shows a right one;
+ * FL_E_UNSUPPORTED for schemes we know of but do not serve yet. */
+FL_MUST_USE fl_status fl_address_parse(const char *url, fl_address *address,
+                                       fl_error *error);
+
+/* A loopback address by its text, or a Unix path; "localhost" counts. */
+bool fl_address_is_local(const fl_address *address);
+
+#endif

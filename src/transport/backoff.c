@@ -1,0 +1,27 @@
+/*
+ * backoff.c - how long to wait before trying again.
+ */
+#include "transport/backoff.h"
+
+#include "base/random.h"
+
+fl_status fl_backoff_next(fl_backoff *backoff, uint64_t *wait_ms)
+{
+    *wait_ms = 0;
+    if (backoff->attempts > 0 && backoff->made >= backoff->attempts)
+        return FL_E_LIMIT;
+
+    uint64_t wait = backoff->first_ms;
+    for (unsigned i = 0; i < backoff->made && wait < backoff->max_ms; i++)
+        wait *= 2;
+    if (wait > backoff->max_ms)
+        wait = backoff->max_ms;
+    backoff->made++;
+    *wait_ms = wait - fl_random_below(wait / 2 + 1);
+    return FL_OK;
+}
+
+void fl_backoff_reset(fl_backoff *backoff)
+{
+    backoff->made = 0;
+}

@@ -1,0 +1,182 @@
+/*
+ * line_input.c - what a line link takes in: bytes to lines to messages.
+ *
+ * A message that lies whole inside a read is never copied. A bad line costs
+ * that line: a client is told what was wrong with it, a server's stray output
+ * is logged and skipped.
+ *
+ * A link whose output is at the high water mark takes nothing in, in the
+ * middle of a read if need be: the rest of the read is held, and taken up
+ * again when the output has drained. So a peer that asks and never reads the
+ * answers stops being served, not being remembered.
+ */
+#include "transport/line_input.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/span.h"
+#include "base/status.h"
+#include "io/loop.h"
+#include "rpc/error.h"
+
+#include <stdio.h>
+
+enum { HELD_MAX = 1 << 20 }; /* a read is 64 KiB, a few TLS records more */
+
+static fl_log *log_of(const fl_line_link *line)
+{
+    return fl_loop_log(line->link.loop);
+}
+
+/* Only a client is answered: a server that prints garbage on its stdout would
+ * not know what to do with an error, and it may print a lot. */
+static void refuse_line(fl_line_link *line, fl_span id, int code,
+                        const char *reason, size_t at)
+{
+    char data[48];
+    fl_buf *text = fl_loop_scratch(line->link.loop);
+    fl_reply reply = {.link = &line->link};
+
+    line->link.stats.errors++;
+    if (!line->link.server)
+        return;
+    int n = snprintf(data, sizeof data, "{\"offset\":%zu}", at);
+    if (fl_rpc_error_write(text, id, code, fl_span_of(reason),
+                           (fl_span){data, (size_t)n}) == FL_OK) {
+        fl_span whole = fl_buf_view(text);
+        fl_reply_end(reply, &whole, 1);
+    }
+}
+
+static void refuse_size(fl_line_link *line)
+{
+    char data[64];
+    int n = snprintf(data, sizeof data, "{\"limit\":%zu}",
+                     line->settings->max_message);
+
+    line->link.stats.errors++;
+    fl_log_say(log_of(line), FL_LOG_WARN, "message longer than the limit",
+               fl_log_int("limit", (int64_t)line->settings->max_message));
+    if (line->link.server)
+        fl_line_link_complain(line, FL_RPC_MESSAGE_TOO_LARGE, (fl_span){0},
+                              (fl_span){data, (size_t)n});
+}
+
+static fl_span trim(fl_span text)
+{
+    while (text.len > 0 &&
+           (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+static void take_line(fl_line_link *line, fl_span text)
+{
+    fl_msg msg;
+    fl_msg_fault fault;
+    fl_link *link = &line->link;
+
+    text = trim(text);
+    if (text.len == 0)
+        return;
+    if (fl_msg_read(text, &msg, &fault) == FL_OK) {
+        link->stats.messages_in++;
+        link->stats.last_seen_ms = fl_loop_now(link->loop);
+        link->events->on_message(link, &msg, (fl_reply){.link = link});
+        return;
+    }
+    fl_log_say(log_of(line), FL_LOG_WARN, "line is not a message, skipped",
+               fl_log_text("reason", fl_span_of(fault.what)),
+               fl_log_int("offset", (int64_t)fault.at),
+               fl_log_text("line", text));
+    refuse_line(line, msg.id, fault.code, fault.what, fault.at);
+}
+
+static void take(fl_line_link *line, fl_status rc, fl_span text)
+{
+    if (rc == FL_OK)
+        take_line(line, text);
+    else if (rc == FL_E_TOO_BIG)
+        refuse_size(line);
+    else
+        refuse_line(line, (fl_span){0}, FL_RPC_INTERNAL_ERROR,
+                    fl_status_text(rc), 0);
+}
+
+/* Keeps what is left of a read until the peer has read some answers. */
+static void hold(fl_line_link *line, fl_span rest)
+{
+    fl_status rc = FL_OK;
+
+    if (line->held == NULL) {
+        line->held = fl_mem_alloc(sizeof *line->held);
+        if (line->held != NULL)
+            fl_buf_init(line->held, HELD_MAX);
+        else
+            rc = FL_E_NOMEM;
+    }
+    if (rc == FL_OK)
+        rc = fl_buf_append(line->held, rest);
+    if (rc != FL_OK) {
+        fl_error why;
+        fl_error_set(&why, rc, "cannot hold input back: %s",
+                     fl_status_text(rc));
+        fl_line_link_fail(line, &why);
+        return;
+    }
+    fl_stream_pause(line->stream, true);
+}
+
+bool fl_line_input_is_full(const fl_line_link *line)
+{
+    return fl_stream_pending(line->stream) >= line->settings->high_water;
+}
+
+static void feed(fl_line_link *line, fl_span in)
+{
+    fl_span text;
+
+    while (line->link.state == FL_LINK_ACTIVE) {
+        if (in.len > 0 && fl_line_input_is_full(line)) {
+            hold(line, in);
+            return;
+        }
+        fl_status rc = fl_lines_next(&line->lines, &in, &text);
+        if (rc == FL_AGAIN)
+            break;
+        take(line, rc, text);
+    }
+    fl_lines_rest(&line->lines);
+}
+
+void fl_line_input_take(fl_line_link *line, fl_span bytes)
+{
+    line->link.stats.bytes_in += bytes.len;
+    if (line->held != NULL)
+        hold(line, bytes);
+    else
+        feed(line, bytes);
+}
+
+void fl_line_input_resume(fl_line_link *line)
+{
+    fl_buf *held = line->held;
+
+    if (held == NULL)
+        return;
+    line->held = NULL; /* feed() may have to hold the rest again */
+    feed(line, fl_buf_view(held));
+    fl_buf_reset(held);
+    fl_mem_free(held);
+    if (line->held == NULL && line->link.state == FL_LINK_ACTIVE)
+        fl_stream_pause(line->stream, false);
+}
+
+void fl_line_input_finish(fl_line_link *line)
+{
+    fl_span text;
+    fl_status rc = fl_lines_finish(&line->lines, &text);
+
+    if (rc != FL_END)
+        take(line, rc, text);
+}

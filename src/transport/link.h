@@ -1,0 +1,181 @@
+/*
+ * link.h - the contract every transport keeps.
+ *
+ * Two nouns cover all transports. A link is a peer one can send to. A reply is
+ * where the answers to one request go: on a channel (stdio, sockets,
+ * WebSocket) it writes to the link; on HTTP it is the response itself. Nobody
+ * above this room knows which.
+ *
+ *   CREATED -> CONNECTING -> ACTIVE -> CLOSING -> CLOSED
+ *                  ^            |
+ *                  +- DISCONNECTED   (an outage; the transport comes back)
+ *
+ * A link may be closed from inside any of its callbacks. on_closed comes
+ * exactly once, always later; after it the transport's reference is gone and
+ * the memory lives as long as somebody else holds one.
+ */
+#ifndef FL_TRANSPORT_LINK_H
+#define FL_TRANSPORT_LINK_H
+
+#include "base/buf.h"
+#include "rpc/msg.h"
+
+#include <fairlead/loop.h>
+#include <fairlead/options.h>
+
+typedef struct fl_link fl_link;
+typedef struct fl_listener fl_listener;
+typedef struct fl_transport fl_transport;
+
+typedef enum fl_link_state {
+    FL_LINK_CREATED,
+    FL_LINK_CONNECTING,
+    FL_LINK_ACTIVE,
+    FL_LINK_CLOSING,
+    FL_LINK_DISCONNECTED,
+    FL_LINK_CLOSED,
+} fl_link_state;
+
+typedef enum fl_link_trait {
+    FL_LINK_CHANNEL = 1 << 0,    /* one shared pipe: replies go to the link */
+    FL_LINK_RECONNECTS = 1 << 1, /* a client link survives outages */
+    FL_LINK_NETWORK = 1 << 2,    /* the peer may be a stranger */
+} fl_link_trait;
+
+/* A value, made by the transport for each request it delivers. It is ended
+ * exactly once, by fl_reply_end(). Hold a reference on the link meanwhile. */
+typedef struct fl_reply {
+    fl_link *link;
+    void *stream; /* the transport's; NULL on a channel */
+} fl_reply;
+
+typedef struct fl_link_stats {
+    uint64_t messages_in, messages_out;
+    uint64_t bytes_in, bytes_out;
+    uint64_t opened_ms;    /* loop time at which it became active, or 0 */
+    uint64_t last_seen_ms; /* loop time of the last message, either way */
+    uint32_t errors;       /* bad lines, refused messages */
+    uint32_t pings;
+} fl_link_stats;
+
+typedef struct fl_link_events {
+    /* Became ACTIVE: for a client link, again after each outage. Never called
+     * for a link that on_link handed over: that one is active. May be NULL. */
+    void (*on_open)(fl_link *link);
+
+    /* One whole valid message, or batch. `msg` is good for this call only. */
+    void (*on_message)(fl_link *link, const fl_msg *msg, fl_reply reply);
+
+    /* Room again, after a send said FL_BUSY. May be NULL. */
+    void (*on_writable)(fl_link *link);
+
+    /* An outage began; on_open or on_closed will end it. May be NULL. */
+    void (*on_down)(fl_link *link, const fl_error *why);
+
+    /* Gone. `why` says FL_OK after fl_link_close(), FL_END when the peer left
+     * in order, or what went wrong. */
+    void (*on_closed)(fl_link *link, const fl_error *why);
+} fl_link_events;
+
+/* The common part, first in every transport's own struct. The rooms above
+ * may read it; only this room writes it, `user` aside. */
+struct fl_link {
+    const fl_transport *transport;
+    fl_loop *loop;
+    const fl_link_events *events; /* kept */
+    void *user;
+    fl_link_stats stats;
+    unsigned refs;
+    unsigned holds; /* requests in flight: a link with any is not idle */
+    fl_link_state state;
+    bool server; /* accepted by a listener: the peer is a client */
+};
+
+typedef struct fl_link_info {
+    const char *kind; /* the transport's name */
+    fl_link_state state;
+    unsigned traits;
+    size_t buffered; /* bytes waiting to leave */
+    fl_link_stats stats;
+    uint64_t uptime_ms;
+    char peer[64]; /* for people */
+} fl_link_info;
+
+/*
+ * Sends one message, given in parts that are joined without a copy of the
+ * whole. Parts must together be one valid JSON text; on a line transport
+ * line ends between tokens become spaces.
+ *
+ * FL_OK    accepted: it leaves in order, or on_closed tells
+ * FL_BUSY  the buffer is full: wait for on_writable, then try again
+ * below 0  FL_E_STATE, FL_E_TOO_BIG or FL_E_NOMEM: nothing was sent
+ */
+FL_MUST_USE fl_status fl_link_send(fl_link *link, const fl_span *parts,
+                                   size_t count);
+
+/* A message about the request that is not its answer: a notification or a
+ * request of ours. As fl_link_send(). */
+FL_MUST_USE fl_status fl_reply_send(fl_reply reply, const fl_span *parts,
+                                    size_t count);
+
+/*
+ * The answer. Never FL_BUSY: reading pauses at the high water mark, so what
+ * can pile up is bounded by what is in flight; when it is too much all the
+ * same the link is closed. An empty `parts` ends it without a message.
+ */
+fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count);
+
+/* Lets what was accepted leave, then closes. Harmless twice. */
+void fl_link_close(fl_link *link);
+
+void fl_link_get_info(const fl_link *link, fl_link_info *info);
+
+/* A transport's own operation ("pid", "peer-subject", "reconnect"); answers
+ * are appended to `answer`. FL_E_UNSUPPORTED when it has none of that name. */
+FL_MUST_USE fl_status fl_link_operate(fl_link *link, const char *operation,
+                                      fl_buf *answer);
+
+fl_link *fl_link_ref(fl_link *link);
+void fl_link_unref(fl_link *link);
+
+/* Counts a request in flight in and out: see `holds`. */
+void fl_link_hold(fl_link *link);
+void fl_link_release(fl_link *link);
+
+const char *fl_link_state_name(fl_link_state state);
+
+typedef struct fl_listener_events {
+    /* A new link, ACTIVE. Set its events and user before returning, or close
+     * it. Messages come after this returns. */
+    void (*on_link)(fl_listener *listener, fl_link *link, void *user);
+    /* Exactly once, always later. Links live on. */
+    void (*on_closed)(fl_listener *listener, void *user);
+} fl_listener_events;
+
+/* The common part of every transport's listener. */
+struct fl_listener {
+    const fl_transport *transport;
+    fl_loop *loop;
+    const fl_listener_events *events;
+    void *user;
+    uint16_t port; /* bound, for addresses that have one */
+};
+
+/*
+ * Listens on, or connects to, a URL. Checks the address and every option
+ * first: `error` names the one that is wrong. A connecting link is CONNECTING
+ * on return; `events` are kept. With `url` NULL options->child is run.
+ */
+FL_MUST_USE fl_status fl_link_listen(fl_loop *loop, const char *url,
+                                     const fl_options *options,
+                                     const fl_listener_events *events,
+                                     void *user, fl_listener **out,
+                                     fl_error *error);
+FL_MUST_USE fl_status fl_link_connect(fl_loop *loop, const char *url,
+                                      const fl_options *options,
+                                      const fl_link_events *events, void *user,
+                                      fl_link **out, fl_error *error);
+
+void fl_listener_close(fl_listener *listener);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * transport.h - what a transport is made of: one const struct of functions.
+ *
+ * A sixth transport is one file that fills this struct and one row in
+ * table.c. The contract test walks the table, so that a new row is tested
+ * before anyone writes a test for it.
+ */
+#ifndef FL_TRANSPORT_TRANSPORT_H
+#define FL_TRANSPORT_TRANSPORT_H
+
+#include "transport/address.h"
+#include "transport/link.h"
+
+struct fl_transport {
+    const char *name;
+    const char *const *schemes; /* NULL-terminated */
+    unsigned traits;            /* fl_link_trait */
+
+    /* Start. The address is parsed and the options are checked, with their
+     * defaults filled in. */
+    fl_status (*listen)(fl_loop *loop, const fl_address *address,
+                        const fl_options *options,
+                        const fl_listener_events *events, void *user,
+                        fl_listener **out, fl_error *error);
+    fl_status (*connect)(fl_loop *loop, const fl_address *address,
+                         const fl_options *options,
+                         const fl_link_events *events, void *user,
+                         fl_link **out, fl_error *error);
+    void (*close_listener)(fl_listener *listener);
+
+    /* On a link. `urgent` is an answer: it passes the high water mark. */
+    fl_status (*send)(fl_link *link, void *reply_stream, const fl_span *parts,
+                      size_t count, bool urgent);
+    void (*end)(fl_link *link, void *reply_stream); /* NULL on channels */
+    void (*close)(fl_link *link);
+    void (*free)(fl_link *link); /* the last reference went */
+    void (*info)(const fl_link *link, fl_link_info *info);
+    /* NULL: no operations of its own */
+    fl_status (*operate)(fl_link *link, const char *operation, fl_buf *answer);
+    void (*released)(fl_link *link); /* holds fell to 0; may be NULL */
+};
+
+/* Ends with a NULL. */
+const fl_transport *const *fl_transport_table(void);
+
+/* The one that serves this scheme, or NULL. */
+const fl_transport *fl_transport_find(fl_span scheme);
+
+/* For transports: the steps of a link's life, illegal ones refused (K5). */
+FL_MUST_USE fl_status fl_link_move(fl_link *link, fl_link_state to);
+void fl_link_init(fl_link *link, const fl_transport *transport, fl_loop *loop,
+                  bool server);
+/* CLOSED, on_closed, and the transport's reference goes: `link` may be gone
+ * on return. */
+void fl_link_ended(fl_link *link, const fl_error *why);
+
+#endif

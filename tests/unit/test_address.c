@@ -1,0 +1,258 @@
+/*
+ * test_address.c - URLs taken apart, strictly.
+ */
+#include "transport/address.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static fl_address parse(const char *url)
+{
+    fl_address address;
+    fl_error error = {.text = ""};
+
+    if (fl_address_parse(url, &address, &error) != FL_OK)
+        fail_msg("'%s' was refused: %s", url, error.text);
+    return address;
+}
+
+static void assert_refused(const char *url, fl_status want, const char *says)
+{
+    fl_address address;
+    fl_error error = {.text = ""};
+    fl_status rc = fl_address_parse(url, &address, &error);
+
+    if (rc != want || error.status != want)
+        fail_msg("'%s': %s (%s)", url, fl_status_name(rc), error.text);
+    if (strstr(error.text, says) == NULL)
+        fail_msg("'%s': '%s' does not say '%s'", url, error.text, says);
+    assert_int_equal(fl_address_parse(url, &address, NULL), want);
+}
+
+static void test_address_stdio_is_just_that(void **state)
+{
+    fl_address address = parse("stdio:");
+
+    (void)state;
+    assert_string_equal(address.scheme, "stdio");
+    assert_string_equal(address.host, "");
+    assert_string_equal(address.path, "");
+    assert_false(address.has_port);
+    assert_refused("stdio://", FL_E_INVALID, "'stdio://'");
+    assert_refused("stdio:x", FL_E_INVALID, "nothing comes after stdio:");
+    assert_refused("stdio", FL_E_INVALID, "'stdio'");
+}
+
+static void test_address_tcp_and_tls_have_host_and_port(void **state)
+{
+    fl_address address = parse("tcp://127.0.0.1:7332");
+
+    (void)state;
+    assert_string_equal(address.scheme, "tcp");
+    assert_string_equal(address.host, "127.0.0.1");
+    assert_true(address.has_port);
+    assert_int_equal(address.port, 7332);
+    assert_string_equal(address.path, "");
+
+    address = parse("tls://example.org:1");
+    assert_string_equal(address.scheme, "tls");
+    assert_string_equal(address.host, "example.org");
+    assert_int_equal(address.port, 1);
+}
+
+static void test_address_ipv6_host_loses_its_brackets(void **state)
+{
+    fl_address address = parse("tcp://[::1]:7332");
+
+    (void)state;
+    assert_string_equal(address.host, "::1");
+    assert_int_equal(address.port, 7332);
+    assert_refused("tcp://::1:7332", FL_E_INVALID, "tcp://HOST:PORT");
+    assert_refused("tcp://[::1]7332", FL_E_INVALID, "tcp://HOST:PORT");
+    assert_refused("tcp://[::1]", FL_E_INVALID, "tcp://HOST:PORT");
+    assert_refused("tcp://[::1:7332", FL_E_INVALID, "tcp://HOST:PORT");
+    assert_refused("tcp://[]:7332", FL_E_INVALID, "tcp://HOST:PORT");
+    assert_refused("tcp://[", FL_E_INVALID, "tcp://HOST:PORT");
+}
+
+static void test_address_port_is_0_to_65535(void **state)
+{
+    static const char *const bad[] = {
+        "tcp://h:65536", "tcp://h:99999",  "tcp://h:000001",     "tcp://h:",
+        "tcp://h:-1",    "tcp://h:+1",     "tcp://h: 1",         "tcp://h:1 ",
+        "tcp://h:0x1",   "tcp://h:100000", "tcp://h:4294967297",
+    };
+
+    (void)state;
+    assert_int_equal(parse("tcp://h:0").port, 0);
+    assert_true(parse("tcp://h:0").has_port);
+    assert_int_equal(parse("tcp://h:65535").port, 65535);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_refused(bad[i], FL_E_INVALID, bad[i]);
+}
+
+static void test_address_refuses_what_it_would_have_to_ignore(void **state)
+{
+    static const char *const bad[] = {
+        "tcp://user@h:1", "tcp://user:pw@h:1",
+        "tcp://h:1/",     "tcp://h:1/path",
+        "tcp://h:1?q",    "tcp://h:1#f",
+        "tcp://h/x:1",    "tcp://h?x:1",
+        "tcp://h#x:1",    "tcp://h%41:1",
+        "tcp://h h:1",    "tcp://:1",
+        "tcp://",         "tcp:",
+        "tcp:h:1",        "tcp:/h:1",
+        "tcp:///h:1",     "tcp://h\x01:1",
+        "tcp://h\x7f:1",  "tcp://caf\xc3\xa9:1",
+        "tcp://h",        "tcp://h:1:2",
+        "tcp://h\\x:1",   "tcp://[fe80::1%eth0]:1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_refused(bad[i], FL_E_INVALID, "tcp://127.0.0.1:7332");
+    assert_refused("tls://x", FL_E_INVALID, "tls://HOST:PORT");
+}
+
+static void test_address_host_has_at_most_253_bytes(void **state)
+{
+    char host[300], url[320];
+
+    (void)state;
+    memset(host, 'h', sizeof host);
+    host[253] = '\0';
+    snprintf(url, sizeof url, "tcp://%s:1", host);
+    assert_string_equal(parse(url).host, host);
+    host[253] = 'h', host[254] = '\0';
+    snprintf(url, sizeof url, "tcp://%s:1", host);
+    assert_refused(url, FL_E_INVALID, "longer than 253 bytes");
+}
+
+static void test_address_unix_is_a_path_or_an_abstract_name(void **state)
+{
+    (void)state;
+    assert_string_equal(parse("unix:/run/x.sock").path, "/run/x.sock");
+    assert_string_equal(parse("unix:///run/x.sock").path, "/run/x.sock");
+    assert_string_equal(parse("unix:@name").path, "@name");
+    assert_string_equal(parse("unix:x.sock").path, "x.sock");
+    assert_string_equal(parse("unix:/a b?c#d").path, "/a b?c#d");
+    assert_string_equal(parse("unix:/x").host, "");
+    assert_false(parse("unix:/x").has_port);
+    assert_refused("unix:", FL_E_INVALID, "unix:/PATH or unix:@NAME");
+    assert_refused("unix://", FL_E_INVALID, "unix:/PATH or unix:@NAME");
+}
+
+static void test_address_unix_path_has_at_most_107_bytes(void **state)
+{
+    char path[120], url[140];
+
+    (void)state;
+    memset(path, 'p', sizeof path);
+    path[107] = '\0';
+    snprintf(url, sizeof url, "unix:%s", path);
+    assert_string_equal(parse(url).path, path);
+    path[107] = 'p', path[108] = '\0';
+    snprintf(url, sizeof url, "unix:%s", path);
+    assert_refused(url, FL_E_INVALID,
+                   "is 108 bytes long, the system allows 107");
+}
+
+static void test_address_known_schemes_we_lack_are_unsupported(void **state)
+{
+    static const char *const later[] = {"http", "https",    "ws",
+                                        "wss",  "sse+http", "sse+https"};
+    char url[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        snprintf(url, sizeof url, "%s://h:1/mcp", later[i]);
+        assert_refused(url, FL_E_UNSUPPORTED, later[i]);
+    }
+}
+
+static void test_address_unknown_scheme_is_named(void **state)
+{
+    (void)state;
+    assert_refused("gopher://h:1", FL_E_INVALID, "unknown scheme 'gopher'");
+    assert_refused("TCP://h:1", FL_E_INVALID, "unknown scheme 'TCP'");
+    assert_refused("tcp4://h:1", FL_E_INVALID, "unknown scheme 'tcp4'");
+    assert_refused("0123456789abcde:x", FL_E_INVALID, "unknown scheme");
+    assert_refused("0123456789abcdef:x", FL_E_INVALID, "0123456789abcdef:x");
+    assert_refused("127.0.0.1:80", FL_E_INVALID, "127.0.0.1");
+    assert_refused("", FL_E_INVALID, "want stdio:");
+    assert_refused(":", FL_E_INVALID, "want stdio:");
+    assert_refused("://h:1", FL_E_INVALID, "want stdio:");
+    assert_refused(NULL, FL_E_INVALID, "want stdio:");
+}
+
+static void test_address_error_shows_no_control_characters(void **state)
+{
+    fl_address address;
+    fl_error error;
+
+    (void)state;
+    assert_int_equal(fl_address_parse("tcp://\x1b[2J:1", &address, &error),
+                     FL_E_INVALID);
+    assert_null(strchr(error.text, '\x1b'));
+}
+
+static void test_address_loopback_and_unix_are_local(void **state)
+{
+    (void)state;
+    assert_true(fl_address_is_local(&(fl_address){.host = ""}));
+    assert_true(fl_address_is_local(&(fl_address){.host = "localhost"}));
+    assert_true(fl_address_is_local(&(fl_address){.host = "127.0.0.1"}));
+    assert_true(fl_address_is_local(&(fl_address){.host = "127.255.0.1"}));
+    assert_true(fl_address_is_local(&(fl_address){.host = "::1"}));
+}
+
+static void test_address_everything_else_is_not_local(void **state)
+{
+    static const char *const public[] = {
+        "0.0.0.0",
+        "::",
+        "192.0.2.1",
+        "128.0.0.1",
+        "12.7.0.1",
+        "localhost.example.org",
+        "example.org",
+        "127.evil.example",
+        "::2",
+        "127.0.0.1.example",
+        "1127.0.0.1",
+        "localhos",
+        "::ffff:192.0.2.1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof public / sizeof *public; i++) {
+        fl_address address = {0};
+        snprintf(address.host, sizeof address.host, "%s", public[i]);
+        if (fl_address_is_local(&address))
+            fail_msg("'%s' was taken for local", public[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_address_stdio_is_just_that),
+        cmocka_unit_test(test_address_tcp_and_tls_have_host_and_port),
+        cmocka_unit_test(test_address_ipv6_host_loses_its_brackets),
+        cmocka_unit_test(test_address_port_is_0_to_65535),
+        cmocka_unit_test(test_address_refuses_what_it_would_have_to_ignore),
+        cmocka_unit_test(test_address_host_has_at_most_253_bytes),
+        cmocka_unit_test(test_address_unix_is_a_path_or_an_abstract_name),
+        cmocka_unit_test(test_address_unix_path_has_at_most_107_bytes),
+        cmocka_unit_test(test_address_known_schemes_we_lack_are_unsupported),
+        cmocka_unit_test(test_address_unknown_scheme_is_named),
+        cmocka_unit_test(test_address_error_shows_no_control_characters),
+        cmocka_unit_test(test_address_loopback_and_unix_are_local),
+        cmocka_unit_test(test_address_everything_else_is_not_local),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
