@@ -1,0 +1,39 @@
+/*
+ * call.h - the inside of an fl_call, for the files of this room only.
+ */
+#ifndef FL_PEER_CALL_H
+#define FL_PEER_CALL_H
+
+#include "peer/session.h"
+
+#include <fairlead/server.h>
+
+typedef struct fl_call_string fl_call_string;
+
+enum { FL_CALL_FAULT = 128 };
+
+struct fl_call {
+    fl_return to;
+    fl_span id; /* raw tokens; borrowed from the message until deferred */
+    fl_span arguments;
+    fl_span progress_token;
+    fl_call_string *strings; /* what fl_call_text() had to unescape */
+    fl_list node;            /* among the session's, if deferred */
+    fl_tool_fn *on_cancel;
+    void *cancel_user;
+    bool deferred;
+    bool ended;
+    bool cancelled;
+    char fault[FL_CALL_FAULT]; /* the first argument that was wrong */
+};
+
+/* Runs the tool on the message's parts, all borrowed. It is answered, or
+ * deferred, on return. */
+void fl_call_run(fl_return to, const fl_tool *tool, fl_span id,
+                 fl_span arguments, fl_span progress_token);
+
+/* The client cancelled it, or went: the handler is told. `call` may have been
+ * answered, and so be gone, on return. */
+void fl_call_cancel(fl_call *call);
+
+#endif

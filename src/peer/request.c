@@ -1,0 +1,239 @@
+/*
+ * request.c - the requests of a client that have no answer yet.
+ */
+#include "peer/request.h"
+
+#include "base/mem.h"
+#include "base/span.h"
+#include "io/loop.h"
+#include "json/nav.h"
+#include "json/scan.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = 64 * 1024 * 1024, TOTAL_FACTOR = 10 };
+
+void fl_requests_init(fl_requests *requests, fl_client *client, fl_loop *loop,
+                      size_t max, const fl_requests_events *events)
+{
+    *requests = (fl_requests){.client = client, .loop = loop, .events = events};
+    fl_list_init(&requests->list);
+    fl_map_init(&requests->by_token, max);
+}
+
+void fl_requests_deinit(fl_requests *requests)
+{
+    assert(fl_list_empty(&requests->list));
+    fl_map_deinit(&requests->by_token);
+}
+
+fl_request *fl_requests_find(const fl_requests *requests, fl_span token)
+{
+    return fl_map_get(&requests->by_token, token);
+}
+
+static void discard(fl_request *request)
+{
+    fl_timer_stop(&request->timer);
+    fl_list_remove(&request->node);
+    fl_map_remove(&request->owner->by_token, fl_span_of(request->token));
+    fl_buf_reset(&request->text);
+    fl_mem_free(request);
+}
+
+void fl_request_end(fl_request *request, const fl_answer *answer)
+{
+    fl_client *client = request->owner->client;
+    fl_answer_fn *on_answer = request->on_answer;
+    void *user = request->user;
+
+    discard(request);
+    on_answer(client, answer, user);
+}
+
+void fl_request_fail(fl_request *request, fl_status status, fl_span text)
+{
+    fl_request_end(request, &(fl_answer){.status = status, .text = text});
+}
+
+void fl_request_fail_later(fl_request *request, fl_status status)
+{
+    request->ending = status;
+    fl_timer_start(&request->timer, 0);
+}
+
+static void expire(fl_request *request)
+{
+    char text[96];
+    int n = snprintf(text, sizeof text,
+                     "no answer, and no progress, for %" PRIu64 " ms",
+                     request->options.timeout_ms);
+
+    request->owner->events->on_abandoned(request->owner, request);
+    fl_request_fail(request, FL_E_TIMEOUT, (fl_span){text, (size_t)n});
+}
+
+static void on_timer(fl_timer *timer, void *user)
+{
+    fl_request *request = user;
+
+    (void)timer;
+    if (request->ending != FL_OK)
+        fl_request_fail(request, request->ending,
+                        fl_span_of(fl_status_text(request->ending)));
+    else
+        expire(request);
+}
+
+static void start_timer(fl_request *request)
+{
+    uint64_t now = fl_loop_now(request->owner->loop);
+    uint64_t wait = request->options.timeout_ms;
+    uint64_t spent = now - request->started_ms;
+
+    if (request->options.max_total_ms != FL_NEVER) {
+        uint64_t left = request->options.max_total_ms > spent
+                            ? request->options.max_total_ms - spent
+                            : 0;
+        wait = wait < left ? wait : left;
+    }
+    if (wait != FL_NEVER)
+        fl_timer_start(&request->timer, wait);
+}
+
+void fl_request_touch(fl_request *request)
+{
+    if (request->ending == FL_OK)
+        start_timer(request);
+}
+
+void fl_requests_fail(fl_requests *requests, bool sent_only, fl_status status,
+                      fl_span text)
+{
+    fl_list list;
+    fl_list *node;
+
+    fl_list_move(&list, &requests->list);
+    while ((node = fl_list_take(&list)) != NULL) {
+        fl_request *request = FL_LIST_ENTRY(node, fl_request, node);
+        if (sent_only && fl_buf_len(&request->text) > 0)
+            fl_list_append(&requests->list, node);
+        else
+            fl_request_fail(request, status, text);
+    }
+}
+
+/* params with a progress token put into its _meta; `parts` has room for 5. */
+static size_t with_token(fl_span params, const char *token, fl_span *parts)
+{
+    fl_span meta = fl_json_get(params, FL_SPAN("_meta"));
+    bool nested = fl_json_type_of(meta) == FL_JSON_OBJECT;
+    fl_span into = nested ? meta : params;
+    /* right after the brace that opens `into` */
+    size_t at = (size_t)(into.ptr - params.ptr) + 1;
+    fl_json_walk walk;
+    fl_json_member member;
+
+    fl_json_walk_init(&walk, into);
+    bool empty = !fl_json_walk_next(&walk, &member);
+    parts[0] = (fl_span){params.ptr, at};
+    parts[1] = nested ? FL_SPAN("\"progressToken\":")
+                      : FL_SPAN("\"_meta\":{\"progressToken\":");
+    parts[2] = fl_span_of(token);
+    parts[3] = nested ? (empty ? FL_SPAN("") : FL_SPAN(","))
+                      : (empty ? FL_SPAN("}") : FL_SPAN("},"));
+    parts[4] = fl_span_from(params, at);
+    return 5;
+}
+
+static fl_status compose(fl_request *request, const char *method,
+                         fl_span params)
+{
+    fl_span parts[12] = {
+        FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
+        fl_span_of(request->token),
+        FL_SPAN(",\"method\":\""),
+        fl_span_of(method),
+        FL_SPAN("\""),
+    };
+    size_t count = 5;
+
+    if (request->options.on_progress != NULL && params.len == 0)
+        params = FL_SPAN("{}");
+    if (params.len > 0)
+        parts[count++] = FL_SPAN(",\"params\":");
+    if (request->options.on_progress != NULL)
+        count += with_token(params, request->token, parts + count);
+    else if (params.len > 0)
+        parts[count++] = params;
+    parts[count++] = FL_SPAN("}");
+
+    fl_status rc = FL_OK;
+    for (size_t i = 0; i < count && rc == FL_OK; i++)
+        rc = fl_buf_append(&request->text, parts[i]);
+    return rc;
+}
+
+static bool plain_method(const char *method)
+{
+    return method[0] != '\0' &&
+           strspn(method, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                          "0123456789/_-.$") == strlen(method);
+}
+
+static fl_status check(const char *method, fl_span *params)
+{
+    fl_json_top top;
+
+    if (!plain_method(method))
+        return FL_E_INVALID;
+    if (params->len == 0)
+        return FL_OK;
+    if (fl_json_scan(*params, 0, &top, NULL) != FL_OK ||
+        top.type != FL_JSON_OBJECT)
+        return FL_E_INVALID;
+    *params = top.value;
+    return FL_OK;
+}
+
+fl_status fl_request_new(fl_requests *requests, const char *method,
+                         fl_span params, const fl_request_options *options,
+                         fl_request **out)
+{
+    *out = NULL;
+    fl_status rc = check(method, &params);
+    if (rc != FL_OK)
+        return rc;
+    fl_request *request = fl_mem_zalloc(sizeof *request);
+    if (request == NULL)
+        return FL_E_NOMEM;
+    request->owner = requests;
+    request->options = *options;
+    request->started_ms = fl_loop_now(requests->loop);
+    request->id = ++requests->last_id;
+    snprintf(request->token, sizeof request->token, "%" PRIu64, request->id);
+    fl_buf_init(&request->text, TEXT_MAX);
+    fl_timer_init(&request->timer, requests->loop, on_timer, request);
+    if (request->options.max_total_ms == 0)
+        request->options.max_total_ms =
+            request->options.timeout_ms == FL_NEVER
+                ? FL_NEVER
+                : request->options.timeout_ms * TOTAL_FACTOR;
+
+    rc = compose(request, method, params);
+    if (rc == FL_OK)
+        rc = fl_map_add(&requests->by_token, fl_span_of(request->token),
+                        request);
+    if (rc != FL_OK) {
+        fl_buf_reset(&request->text);
+        fl_mem_free(request);
+        return rc == FL_E_LIMIT ? FL_BUSY : rc;
+    }
+    fl_list_append(&requests->list, &request->node);
+    start_timer(request);
+    *out = request;
+    return FL_OK;
+}

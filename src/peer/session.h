@@ -1,0 +1,69 @@
+/*
+ * session.h - one client of a server, for the files of this room only.
+ *
+ *   FRESH -> OPENED (initialize answered) -> READY (initialized) -> OVER
+ *
+ * A session outlives its link while calls it deferred are not answered yet:
+ * whoever answers them must find something to answer to.
+ */
+#ifndef FL_PEER_SESSION_H
+#define FL_PEER_SESSION_H
+
+#include "base/list.h"
+#include "peer/batch.h"
+#include "rpc/revision.h"
+#include "transport/link.h"
+
+typedef struct fl_session fl_session;
+
+typedef enum fl_session_state {
+    FL_SESSION_FRESH,
+    FL_SESSION_OPENED,
+    FL_SESSION_READY,
+    FL_SESSION_OVER,
+} fl_session_state;
+
+struct fl_session {
+    fl_list node;             /* among the server's */
+    struct fl_server *server; /* NULL once the link has gone */
+    fl_link *link;            /* likewise */
+    fl_loop *loop;
+    const fl_revision *revision; /* NULL until initialize */
+    fl_list calls;               /* deferred, in the order they came */
+    unsigned in_flight;          /* of them, not cancelled */
+    unsigned max_in_flight;
+    fl_session_state state;
+    bool tools_changed; /* the client is still to be told */
+};
+
+/* Takes the link over. FL_E_NOMEM: the link is untouched. */
+FL_MUST_USE fl_status fl_session_open(struct fl_server *server, fl_link *link,
+                                      unsigned max_in_flight);
+
+/* Tells the client that the tools have changed, now or when there is room. */
+void fl_session_tools_changed(fl_session *session);
+
+/* Answers every deferred call with an error: the server is closing. */
+void fl_session_fail_calls(fl_session *session);
+
+/* Frees it once the link has gone and no call is left. */
+void fl_session_settle(fl_session *session);
+
+/* Where an answer goes: to the link, or into the batch it came in. */
+typedef struct fl_return {
+    fl_session *session;
+    fl_reply reply;
+    fl_batch *batch; /* or NULL */
+} fl_return;
+
+/* The one way answers leave. `parts` is one whole response; an empty one is
+ * no answer at all, but counts for the batch. */
+void fl_return_send(fl_return to, const fl_span *parts, size_t count);
+void fl_return_result(fl_return to, fl_span id, fl_span result);
+void fl_return_error(fl_return to, fl_span id, int code, fl_span message,
+                     fl_span data);
+/* An error whose data is {"<key>":"<value>"}. */
+void fl_return_refuse(fl_return to, fl_span id, int code, const char *message,
+                      const char *key, fl_span value);
+
+#endif
