@@ -1,0 +1,275 @@
+/*
+ * flow.c - one connection under load.
+ *
+ * The load generator has as many processors as the server: one. So it does
+ * per message what cannot be left out and no more: a search for the newline,
+ * eight digits read at the place the last answer had them, eight written. An
+ * answer whose length differs from the one before is looked at closely; ids
+ * are all eight digits wide, so a server that starts to answer with errors
+ * cannot keep the length.
+ */
+#include "flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { ID_DIGITS = 8, FIRST_ID = 10000000, LAST_ID = 99999999 };
+enum { ANSWER_SLACK = 512, IN_LEAST = 65536 };
+
+static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":";
+static const char middle[] = ",\"method\":\"tools/call\",\"params\":{"
+                             "\"name\":\"echo\",\"arguments\":{\"text\":\"";
+static const char tail[] = "\"}}}\n";
+static const char id_key[] = "\"id\":";
+
+static void *must_have(void *block)
+{
+    if (block == NULL)
+        die("memory");
+    return block;
+}
+
+void request_init(bench_request *request, size_t size)
+{
+    size_t text_at = sizeof head - 1 + ID_DIGITS + sizeof middle - 1;
+    size_t least = text_at + 1 + sizeof tail - 1;
+
+    errno = 0;
+    if (size < least)
+        die("a request takes at least %zu bytes", least);
+    request->size = size;
+    request->id_at = sizeof head - 1;
+    request->bytes = must_have(malloc(size));
+    request->text = request->bytes + text_at;
+    request->text_size = size - least + 1;
+    memset(request->bytes, 'x', size);
+    memcpy(request->bytes, head, sizeof head - 1);
+    memcpy(request->bytes + text_at - sizeof middle + 1, middle,
+           sizeof middle - 1);
+    memcpy(request->bytes + size - sizeof tail + 1, tail, sizeof tail - 1);
+}
+
+void request_deinit(bench_request *request)
+{
+    free(request->bytes);
+    *request = (bench_request){0};
+}
+
+static void write_id(char *at, uint64_t id)
+{
+    for (int i = ID_DIGITS - 1; i >= 0; i--, id /= 10)
+        at[i] = (char)('0' + id % 10);
+}
+
+/* 0, which is no id of ours, when these are not eight digits. */
+static uint64_t read_id(const char *at)
+{
+    uint64_t id = 0;
+
+    for (int i = 0; i < ID_DIGITS; i++) {
+        unsigned digit = (unsigned)(at[i] - '0');
+        if (digit > 9)
+            return 0;
+        id = id * 10 + digit;
+    }
+    return id;
+}
+
+static void watch(bench_flow *flow, int operation, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = flow};
+
+    if (epoll_ctl(flow->epoll, operation, fd, &event) != 0)
+        die("epoll_ctl");
+}
+
+void flow_init(bench_flow *flow, route server, int epoll,
+               const bench_request *request, size_t inflight,
+               bench_tally *tally)
+{
+    size_t in_max = inflight * (request->size * 2 + ANSWER_SLACK);
+
+    *flow = (bench_flow){
+        .server = server,
+        .epoll = epoll,
+        .request = request,
+        .tally = tally,
+        .inflight = inflight,
+        .in_max = in_max > IN_LEAST ? in_max : IN_LEAST,
+        .slots = must_have(calloc(inflight, sizeof *flow->slots)),
+        .out = must_have(malloc(inflight * request->size)),
+    };
+    flow->in = must_have(malloc(flow->in_max));
+    make_nonblocking(server.in);
+    make_nonblocking(server.out);
+    watch(flow, EPOLL_CTL_ADD, server.in, EPOLLIN);
+    if (server.out != server.in)
+        watch(flow, EPOLL_CTL_ADD, server.out, 0);
+}
+
+void flow_deinit(bench_flow *flow)
+{
+    if (flow->server.out != flow->server.in)
+        close(flow->server.out);
+    close(flow->server.in);
+    free(flow->slots);
+    free(flow->in);
+    free(flow->out);
+    *flow = (bench_flow){0};
+}
+
+/* Asks to be told of room for output, or no longer. */
+static void await_room(bench_flow *flow, bool wanted)
+{
+    uint32_t room = wanted ? EPOLLOUT : 0;
+    bool one = flow->server.in == flow->server.out;
+
+    if (flow->blocked == wanted)
+        return;
+    flow->blocked = wanted;
+    watch(flow, EPOLL_CTL_MOD, flow->server.out, one ? EPOLLIN | room : room);
+}
+
+static void flush(bench_flow *flow)
+{
+    size_t size = flow->out_end - flow->out_start;
+
+    if (size == 0)
+        return;
+    ssize_t n = write(flow->server.out, flow->out + flow->out_start, size);
+    if (n < 0 && errno != EAGAIN)
+        die("write to the server");
+    flow->out_start += n > 0 ? (size_t)n : 0;
+    if (flow->out_start == flow->out_end)
+        flow->out_start = flow->out_end = 0;
+    await_room(flow, flow->out_end > 0);
+}
+
+/* The buffer holds `inflight` requests, so there is room once it is tidy. */
+static char *make_room(bench_flow *flow)
+{
+    size_t size = flow->request->size, max = flow->inflight * size;
+
+    if (flow->out_end + size > max) {
+        flow->out_end -= flow->out_start;
+        memmove(flow->out, flow->out + flow->out_start, flow->out_end);
+        flow->out_start = 0;
+    }
+    char *at = flow->out + flow->out_end;
+    flow->out_end += size;
+    return at;
+}
+
+static void ask(bench_flow *flow, bench_slot *slot, uint64_t id, uint64_t now)
+{
+    char *at = make_room(flow);
+
+    memcpy(at, flow->request->bytes, flow->request->size);
+    write_id(at + flow->request->id_at, id);
+    slot->id = id;
+    slot->sent_at = now;
+    flow->tally->outstanding++;
+}
+
+void flow_start(bench_flow *flow)
+{
+    uint64_t now = now_ns();
+
+    for (size_t i = 0; i < flow->inflight; i++)
+        ask(flow, &flow->slots[i], FIRST_ID + i, now);
+    flush(flow);
+}
+
+/* The id of an answer, or 0. */
+static uint64_t find_id(bench_flow *flow, const char *line, size_t size)
+{
+    size_t key = sizeof id_key - 1;
+
+    if (flow->id_at + ID_DIGITS > size || flow->id_at < key ||
+        memcmp(line + flow->id_at - key, id_key, key) != 0) {
+        const char *found = memmem(line, size, id_key, key);
+        if (found == NULL)
+            return 0;
+        flow->id_at = (size_t)(found - line) + key;
+    }
+    return flow->id_at + ID_DIGITS <= size ? read_id(line + flow->id_at) : 0;
+}
+
+static bool says_what_we_said(bench_flow *flow, const char *line, size_t size)
+{
+    const bench_request *request = flow->request;
+
+    if (size == flow->answer_size)
+        return true;
+    if (memmem(line, size, request->text, request->text_size) == NULL)
+        return false;
+    flow->answer_size = size;
+    return true;
+}
+
+static void answered(bench_flow *flow, const char *line, size_t size,
+                     uint64_t now)
+{
+    bench_tally *tally = flow->tally;
+    uint64_t id = find_id(flow, line, size);
+    size_t which = (size_t)(id - FIRST_ID) % flow->inflight;
+    bench_slot *slot = &flow->slots[which];
+
+    if (id < FIRST_ID || slot->id != id) {
+        tally->bad++;
+        return;
+    }
+    if (!says_what_we_said(flow, line, size))
+        tally->bad++;
+    latency_add(&tally->times, now - slot->sent_at);
+    tally->answers++;
+    tally->outstanding--;
+    slot->id = 0;
+    id =
+        id + flow->inflight <= LAST_ID ? id + flow->inflight : FIRST_ID + which;
+    if (!tally->stop)
+        ask(flow, slot, id, now);
+}
+
+/* Hands out the whole lines and keeps the start of the next one. */
+static void cut(bench_flow *flow, uint64_t now)
+{
+    char *at = flow->in, *end = flow->in + flow->in_size, *newline;
+
+    while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+        answered(flow, at, (size_t)(newline - at), now);
+        at = newline + 1;
+    }
+    flow->in_size = (size_t)(end - at);
+    if (flow->in_size > 0)
+        memmove(flow->in, at, flow->in_size);
+    if (flow->in_size == flow->in_max)
+        die("an answer of more than %zu bytes", flow->in_max);
+}
+
+static void fill(bench_flow *flow)
+{
+    ssize_t n = read(flow->server.in, flow->in + flow->in_size,
+                     flow->in_max - flow->in_size);
+
+    if (n < 0 && errno == EAGAIN)
+        return;
+    if (n < 0)
+        die("read from the server");
+    errno = 0;
+    if (n == 0)
+        die("the server closed the connection");
+    flow->in_size += (size_t)n;
+    cut(flow, now_ns());
+}
+
+void flow_ready(bench_flow *flow, uint32_t events)
+{
+    /* Of two pipes only one is ready; reading the other does no harm. */
+    if ((events & ~(uint32_t)EPOLLOUT) != 0)
+        fill(flow);
+    flush(flow);
+}

@@ -1,0 +1,208 @@
+"""toolchains.py - foreign SDKs, installed once, or a reason why not.
+
+Each class stands for one ecosystem. Making one installs what is pinned beside
+this file into the cache folder, or raises Skip; afterwards it knows the
+command lines of the scripts that use the SDK.
+"""
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+INSTALL_SECONDS = 300
+BUILD_SECONDS = 600
+VERSION_SECONDS = 30
+# Offline, every scenario would wait for the same registry; one is enough.
+REMEMBER_FAILURE_SECONDS = 600
+
+
+class Skip(Exception):
+    """The scenario cannot run here; the reason is the message."""
+
+
+def lines_of(text):
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def last_line(text):
+    return (lines_of(text) or ['no output'])[-1][:200]
+
+
+def first_error(text):
+    """Installers name the cause first, and then talk on."""
+    for line in lines_of(text):
+        if re.search(r'\berror\b', line, re.I):
+            return line[:200]
+    return last_line(text)
+
+
+def run_to_end(command, seconds, **options):
+    """(exit code, stdout, stderr); a time-out ends the whole process group."""
+    with subprocess.Popen(command, text=True, start_new_session=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, **options) as process:
+        try:
+            out, err = process.communicate(timeout=seconds)
+            return process.returncode, out, err
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            return None, out, err + f'\nerror: not done in {seconds} s\n'
+
+
+def need_program(name, least=None):
+    """Skips unless it is there, and at least of the version `least`."""
+    path = shutil.which(name)
+    if not path:
+        raise Skip(f'{name} not found')
+    if least:
+        code, out, err = run_to_end([path, '--version'], VERSION_SECONDS)
+        found = re.search(r'(\d+)\.(\d+)', out)
+        if code != 0 or not found:
+            raise Skip(f'{name} does not run: {last_line(err)}')
+        if tuple(map(int, found.groups())) < least:
+            raise Skip(f'{name} {found.group()} is older than '
+                       + '.'.join(map(str, least)))
+    return path
+
+
+def install(what, command, folder, env=None):
+    """Runs one step of an installation; any trouble is a reason to skip."""
+    code, out, err = run_to_end([str(word) for word in command],
+                                INSTALL_SECONDS, cwd=folder,
+                                env={**os.environ, **(env or {})})
+    if code != 0:
+        raise Skip(f'{what} failed: {first_error(err + out)}')
+
+
+def recent(path):
+    return (path.exists() and
+            time.time() - path.stat().st_mtime < REMEMBER_FAILURE_SECONDS)
+
+
+@contextmanager
+def once(cache, name, pins):
+    """Yields the folder to install into, or None when that was done before.
+
+    The folder belongs to one process at a time, and is made anew when the
+    pinned versions changed.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    folder, failed = cache / name, cache / f'{name}.failed'
+    done, wanted = folder / 'installed', pins.read_text()
+    with open(cache / f'{name}.lock', 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if done.exists() and done.read_text() == wanted:
+            yield None
+            return
+        if recent(failed):
+            raise Skip(failed.read_text())
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            yield folder
+        except Skip as reason:
+            failed.write_text(str(reason))
+            raise
+        failed.unlink(missing_ok=True)
+        done.write_text(wanted)
+
+
+def copy_sources(source, folder):
+    """Modules are looked for beside the script, so scripts move to them."""
+    for path in source.iterdir():
+        if path.is_file():
+            shutil.copy(path, folder / path.name)
+
+
+class TypeScript:
+    """Both major versions, and server-everything, in one folder."""
+
+    def __init__(self, cache, version):
+        self.node = need_program('node', (20, 0) if version == 'v2'
+                                 else (18, 0))
+        npm = need_program('npm')
+        source = HERE / 'typescript'
+        self.folder = cache / 'typescript'
+        with once(cache, 'typescript', source / 'package.json') as folder:
+            if folder:
+                copy_sources(source, folder)
+                install('npm install',
+                        [npm, 'install', '--no-audit', '--no-fund',
+                         '--no-package-lock', '--ignore-scripts',
+                         '--fetch-retries=1', '--fetch-timeout=30000',
+                         '--fetch-retry-mintimeout=1000',
+                         '--fetch-retry-maxtimeout=3000'], folder)
+        copy_sources(source, self.folder)
+        self.version = version
+
+    def script(self, role):
+        return [self.node, str(self.folder / f'{role}_{self.version}.mjs')]
+
+    def everything(self):
+        package = 'node_modules/@modelcontextprotocol/server-everything'
+        main = self.folder / package / 'dist' / 'index.js'
+        return [self.node, str(main), 'stdio']
+
+
+class Python:
+    """One virtual environment for each major version."""
+
+    def __init__(self, cache, version):
+        if sys.version_info < (3, 10):
+            raise Skip('python3 is older than 3.10')
+        name = f'python-{version}'
+        self.python = cache / name / 'venv' / 'bin' / 'python'
+        self.version = version
+        pins = HERE / 'python' / f'{version}.txt'
+        with once(cache, name, pins) as folder:
+            if folder:
+                install('python3 -m venv',
+                        [sys.executable, '-m', 'venv', 'venv'], folder)
+                install('pip install',
+                        [self.python, '-m', 'pip', 'install', '--quiet',
+                         '--disable-pip-version-check', '--retries', '1',
+                         '--timeout', '30', '--requirement', pins], folder)
+
+    def script(self, role):
+        return [str(self.python), '-B',
+                str(HERE / 'python' / f'{role}_{self.version}.py')]
+
+
+class Rust:
+    """Fetching may be impossible; what was fetched has to compile."""
+
+    def __init__(self, cache, _version):
+        cargo = need_program('cargo')
+        need_program('rustc', (1, 88))
+        self.env = {'CARGO_NET_RETRY': '1', 'CARGO_HTTP_TIMEOUT': '30',
+                    'CARGO_TERM_COLOR': 'never'}
+        self.folder = cache / 'rust'
+        pins = HERE / 'rust' / 'Cargo.toml'
+        with once(cache, 'rust', pins) as folder:
+            if folder:
+                self.copy()
+                install('cargo fetch', [cargo, 'fetch', '--quiet'], folder,
+                        self.env)
+        self.copy()
+        self.build = [cargo, 'build', '--quiet', '--offline',
+                      '--target-dir', 'target']
+
+    def copy(self):
+        shutil.copytree(HERE / 'rust', self.folder, dirs_exist_ok=True)
+
+    def client(self):
+        code, _, err = run_to_end(self.build, BUILD_SECONDS, cwd=self.folder,
+                                  env={**os.environ, **self.env})
+        if code != 0:
+            sys.stderr.write(err)
+            raise RuntimeError(f'cargo build: {first_error(err)}')
+        return [str(self.folder / 'target' / 'debug' / 'interop')]
