@@ -19,10 +19,18 @@ typedef struct fl_loop fl_loop;
 FL_API FL_MUST_USE fl_loop *fl_loop_new(void);
 
 /* Everything made with the loop must have been closed, and its last callback
- * run, before this. Asserts otherwise: a leak is our caller's mistake. */
+ * run, before this. Asserts otherwise: a leak is our caller's mistake. Tasks
+ * that have not run yet are dropped. */
 FL_API void fl_loop_free(fl_loop *loop);
 
-/* Runs until fl_loop_stop() or until nothing is left that could happen. */
+/*
+ * Runs until fl_loop_stop() or until nothing is left that could happen.
+ *
+ * SIGPIPE is blocked in this thread while the loop runs or steps, and given
+ * back as it was afterwards: a broken pipe is an error on its stream, and the
+ * host's own handling of the signal is left alone. A thread or process started
+ * from a callback inherits the mask.
+ */
 FL_API void fl_loop_run(fl_loop *loop);
 
 /* From any callback: fl_loop_run() returns at the end of this turn. */

@@ -17,7 +17,7 @@ typedef struct fl_list {
 
 /* The struct of type `type` whose member `member` is the node. */
 #define FL_LIST_ENTRY(node, type, member)                                      \
-    ((type *)(void *)((char *)(node) - offsetof(type, member)))
+    ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 static inline void fl_list_init(fl_list *node)
 {

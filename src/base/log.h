@@ -37,7 +37,7 @@ typedef struct fl_log fl_log;
 typedef struct fl_log_options {
     fl_log_level level;
     fl_log_format format;
-    int fd;                   /* 0 means stderr */
+    int fd;                    /* 0 means stderr */
     const char *const *redact; /* more secret field names, NULL-terminated;
                                   copied */
 } fl_log_options;
@@ -72,7 +72,6 @@ static inline fl_log_field fl_log_int(const char *name, int64_t number)
 
 /* fl_log_say(log, FL_LOG_WARN, "line too long", fl_log_int("limit", n)); */
 #define fl_log_say(log, level, message, ...)                                   \
-    fl_log_write(log, level, message,                                          \
-                 (const fl_log_field[]){__VA_ARGS__, {0}})
+    fl_log_write(log, level, message, (const fl_log_field[]){__VA_ARGS__, {0}})
 
 #endif
