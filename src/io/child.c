@@ -85,8 +85,11 @@ static void on_handle_closed(uv_handle_t *handle)
         return;
     fl_child_events events = child->events;
     void *user = child->user;
+    bool was_born = child->keeper > 0;
+    if (was_born)
+        child->loop->live--;
     free_child(child);
-    if (events.on_closed != NULL)
+    if (was_born)
         events.on_closed(user);
 }
 
@@ -132,7 +135,6 @@ static void settle(fl_child *child)
     if (child->closing || !child->reported || !child->reaped ||
         child->errors.fd >= 0)
         return;
-    child->loop->live--;
     close_child(child);
 }
 
@@ -204,22 +206,27 @@ static void reap_keeper(fl_child *child)
     if (child->reaped)
         return;
     int rc = waitid(by_fd ? P_PIDFD : P_PID, who, &info, WEXITED | WNOHANG);
-    child->reaped = rc == 0 ? info.si_pid != 0 : errno == ECHILD;
+    child->reaped = rc == 0 ? info.si_pid != 0 : errno != EINTR;
+}
+
+/* After news from the keeper, or when there will be no more. */
+static void conclude(fl_child *child, bool keeper_gone)
+{
+    if (keeper_gone && !child->ended)
+        mourn_keeper(child);
+    report(child);
+    settle(child);
 }
 
 static void on_status(uv_poll_t *poll, int rc, int events)
 {
-    fl_child *child = poll->data;
+    bool silent = !take_records(poll->data);
 
     (void)rc;
     (void)events;
-    if (!take_records(child)) {
+    if (silent)
         uv_poll_stop(poll);
-        if (!child->ended)
-            mourn_keeper(child);
-    }
-    report(child);
-    settle(child);
+    conclude(poll->data, silent);
 }
 
 static void on_keeper_end(uv_poll_t *poll, int rc, int events)
@@ -230,12 +237,9 @@ static void on_keeper_end(uv_poll_t *poll, int rc, int events)
     (void)events;
     reap_keeper(child);
     if (child->reaped)
-        uv_poll_stop(poll);
-    take_records(child); /* its last words may not have been heard yet */
-    if (!child->ended)
-        mourn_keeper(child);
-    report(child);
-    settle(child);
+        uv_poll_stop(poll); /* or it would say so in every turn */
+    take_records(child);    /* its last words may not have been heard yet */
+    conclude(child, true);
 }
 
 static void on_errors(uv_poll_t *poll, int rc, int events)

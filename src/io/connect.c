@@ -21,6 +21,7 @@
 #include "io/unix_address.h"
 #include "io/uv_status.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -311,6 +312,13 @@ void fl_connect_abort(fl_stream *stream)
     }
 }
 
+size_t fl_connect_memory(const fl_connecting *connecting)
+{
+    return connecting != NULL
+               ? sizeof *connecting + strlen(connecting->host) + 1
+               : 0;
+}
+
 void fl_connect_free(fl_connecting *connecting)
 {
     if (connecting == NULL)
@@ -326,6 +334,8 @@ static fl_connecting *new_connecting(fl_stream *stream,
 {
     bool is_path = options->path != NULL;
     const char *host = is_path ? options->path : options->host;
+
+    assert(host != NULL);
     size_t size = strlen(host) + 1;
     fl_connecting *connecting = fl_mem_zalloc(sizeof *connecting + size);
 

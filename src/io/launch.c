@@ -142,7 +142,7 @@ fl_keeper_step fl_launch(const fl_keeper_plan *plan, pid_t keeper)
         return FL_KEEPER_IDS;
     die_with(keeper);
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
     execute(plan);
     return FL_KEEPER_EXEC;
 }

@@ -188,6 +188,12 @@ fl_loop *fl_loop_new(void)
     return fl_loop_new_with(&(fl_loop_options){0});
 }
 
+static void assert_closing(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    assert(uv_is_closing(handle));
+}
+
 void fl_loop_free(fl_loop *loop)
 {
     if (loop == NULL)
@@ -199,6 +205,7 @@ void fl_loop_free(fl_loop *loop)
     uv_close((uv_handle_t *)&loop->after_poll, NULL);
     uv_close((uv_handle_t *)&loop->tick, NULL);
     uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_walk(&loop->uv, assert_closing, NULL);
     /* A look-up whose stream was closed may still be on its thread. */
     while (uv_loop_close(&loop->uv) != 0)
         uv_run(&loop->uv, UV_RUN_ONCE);

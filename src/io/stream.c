@@ -41,8 +41,7 @@ fl_stream *fl_stream_new(fl_loop *loop, fl_stream_shared *shared)
     return stream;
 }
 
-/* Gives back everything but the object itself. */
-static void deinit(fl_stream *stream)
+void fl_stream_discard(fl_stream *stream)
 {
     assert(stream->holds == 0 && stream->slow == NULL);
     fl_timer_stop(&stream->timer);
@@ -53,11 +52,6 @@ static void deinit(fl_stream *stream)
     fl_connect_free(stream->connecting);
     fl_stream_shared_unref(stream->shared);
     stream->loop->live--;
-}
-
-void fl_stream_discard(fl_stream *stream)
-{
-    deinit(stream);
     fl_mem_free(stream);
 }
 
@@ -149,8 +143,12 @@ void fl_stream_received(fl_stream *stream, fl_span raw)
 
 void fl_stream_deliver(fl_stream *stream, fl_span bytes)
 {
-    if (!stream->quiet)
+    if (!stream->quiet) {
         stream->events->on_data(stream->user, bytes);
+        return;
+    }
+    stream->thrown += bytes.len;
+    fl_stream_mark(stream); /* perhaps that was all, and we can go */
 }
 
 /* A hang-up without TLS' own goodbye is for the layer to judge. */
@@ -272,8 +270,7 @@ static void let_go(fl_stream *stream)
     const fl_stream_events *events = stream->events;
     void *user = stream->user;
 
-    deinit(stream);
-    fl_mem_free(stream);
+    fl_stream_discard(stream);
     if (events != NULL && events->on_closed != NULL)
         events->on_closed(user);
 }

@@ -29,7 +29,9 @@ typedef struct fl_stream_events {
 
     /* Nothing more will come. FL_END: the other side finished in order, and
      * can perhaps still read; below zero: the stream is broken (connect and
-     * TLS failures too; `error` says what was wrong). Close it. */
+     * TLS failures too; `error` says what was wrong). Close it. One that is
+     * kept open after FL_END, to answer, may break later and then says so
+     * with a second on_end. */
     void (*on_end)(void *user, const fl_error *error);
 
     /* Room again: what waits had reached high water, and has fallen to half
@@ -49,8 +51,8 @@ typedef struct fl_stream_limits {
     uint64_t open_timeout_ms; /* connect plus handshake; default 5000 */
     bool no_delay_off;        /* TCP_NODELAY is on unless this says off */
     bool keepalive_off;
-    unsigned keepalive_s;     /* default 60 */
-    int recv_buffer;          /* SO_RCVBUF; 0: the system's */
+    unsigned keepalive_s; /* default 60 */
+    int recv_buffer;      /* SO_RCVBUF; 0: the system's */
     int send_buffer;
 } fl_stream_limits;
 

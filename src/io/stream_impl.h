@@ -76,6 +76,7 @@ struct fl_stream {
     fl_stream_files *files;
     fl_tls_layer *tls;
     fl_connecting *connecting;
+    size_t thrown;  /* input thrown away since it went quiet */
     fl_status late; /* a failure to be told at the end of the turn */
     uint8_t state;  /* fl_stream_state */
     uint8_t job;    /* fl_stream_job */
@@ -154,5 +155,6 @@ void fl_connect_begin(fl_stream *stream);
 void fl_connect_abort(fl_stream *stream);
 void fl_connect_free(fl_connecting *connecting);
 void fl_connect_timed_out(fl_stream *stream);
+size_t fl_connect_memory(const fl_connecting *connecting);
 
 #endif

@@ -24,7 +24,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-enum { SAMPLES = 4 };
+enum {
+    SAMPLES = 4,
+    UPLOAD = 64 * 1024, /* who sends this much after the end sends more */
+};
 
 static size_t slow_left(const fl_stream *stream)
 {
@@ -177,8 +180,6 @@ static void end_output(fl_stream *stream)
     }
 }
 
-/* To close a socket with input unread is to reset it, and a reset overtakes
- * the answer we just sent. */
 static bool has_unread(const fl_stream *stream)
 {
     uv_os_fd_t fd;
@@ -187,6 +188,14 @@ static bool has_unread(const fl_stream *stream)
     return stream->in != NULL && stream->in == stream->out &&
            uv_fileno((uv_handle_t *)stream->in, &fd) == 0 &&
            ioctl(fd, FIONREAD, &unread) == 0 && unread > 0;
+}
+
+/* To close a socket with input unread is to reset it, and a reset overtakes
+ * the answer we just sent. A few leftovers are read away first; from a peer in
+ * the middle of an upload more will come, and we wait for it to see our end. */
+static bool may_go(const fl_stream *stream)
+{
+    return stream->ended || (stream->thrown < UPLOAD && !has_unread(stream));
 }
 
 static void watch_progress(fl_stream *stream)
@@ -212,7 +221,7 @@ static void settle(fl_stream *stream)
             fl_timer_stop(&stream->timer);
         if (stream->finishing && !stream->finished)
             end_output(stream);
-        if (stream->quiet && (stream->ended || !has_unread(stream)))
+        if (stream->quiet && may_go(stream))
             fl_stream_close(stream);
     }
     if (stream->want_drain && !stream->quiet &&

@@ -131,5 +131,6 @@ size_t fl_stream_memory(const fl_stream *stream)
     if (stream->slow != NULL)
         sum += sizeof *stream->slow + stream->slow->buf.cap;
     return sum + fl_stream_file_memory(stream) +
-           fl_tls_layer_memory(stream->tls);
+           fl_tls_layer_memory(stream->tls) +
+           fl_connect_memory(stream->connecting);
 }

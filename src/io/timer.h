@@ -26,8 +26,7 @@ struct fl_timer {
 };
 
 /* A running timer keeps fl_loop_run() going. */
-void fl_timer_init(fl_timer *timer, fl_loop *loop, fl_timer_fn *fn,
-                   void *user);
+void fl_timer_init(fl_timer *timer, fl_loop *loop, fl_timer_fn *fn, void *user);
 
 /* Runs once, `ms` from now; restarts it when it was running. `fn` may start
  * it again, stop other timers, and free the memory the timer lies in. */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/status.h"
 #include "io/tls_impl.h"
+#include "io/uv_status.h"
 
 #include <openssl/err.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ void fl_tls_reason(char *out, size_t size)
     const char *reason = ERR_reason_error_string(code);
 
     if (ERR_SYSTEM_ERROR(code))
-        snprintf(out, size, "%s", strerror(ERR_GET_REASON(code)));
+        snprintf(out, size, "%s", fl_uv_text(-ERR_GET_REASON(code)));
     else
         snprintf(out, size, "%s", reason != NULL ? reason : "unknown error");
     ERR_clear_error();
@@ -38,10 +39,10 @@ static fl_status refuse(fl_error *error, const char *option, const char *file)
 /* A key that wants a pass phrase must not make OpenSSL ask the terminal. */
 static int no_phrase(char *buf, int size, int is_write, void *user)
 {
-    (void)buf;
-    (void)size;
     (void)is_write;
     (void)user;
+    if (size > 0)
+        buf[0] = '\0';
     return -1;
 }
 

@@ -12,10 +12,10 @@
 typedef struct fl_tls fl_tls;
 
 typedef struct fl_tls_options {
-    const char *cert_file; /* PEM chain; required for a server */
-    const char *key_file;  /* PEM key; required with cert_file */
-    const char *ca_file;   /* PEM; NULL: the system's store (client) */
-    bool require_client_cert; /* server: mTLS; needs ca_file */
+    const char *cert_file;     /* PEM chain; required for a server */
+    const char *key_file;      /* PEM key; required with cert_file */
+    const char *ca_file;       /* PEM; NULL: the system's store (client) */
+    bool require_client_cert;  /* server: mTLS; needs ca_file */
     bool insecure_skip_verify; /* client: accept any certificate */
     const char *const *alpn;   /* NULL-terminated, most wanted first; or NULL */
 } fl_tls_options;

@@ -28,9 +28,10 @@
 #include <string.h>
 
 enum {
-    PLAIN = 16 * 1024,        /* a record's most */
-    PIECE = 64 * 1024,        /* encrypted at a time */
-    OUT_MAX = 4 * PIECE,      /* a piece, or a handshake's certificates */
+    PLAIN = 16 * 1024,   /* a record's most */
+    PIECE = 64 * 1024,   /* encrypted at a time */
+    OUT_MAX = 4 * PIECE, /* a piece, or a handshake's certificates */
+    HELD_MAX = 2 * FL_LOOP_READ,
     OPENSSL_IDLE = 14 * 1024, /* what it holds per idle connection; measured */
 };
 
@@ -135,7 +136,7 @@ fl_status fl_tls_layer_add(fl_stream *stream, fl_tls *tls, const char *name)
     }
     layer->tls = fl_tls_ref(tls);
     layer->pool = &stream->loop->pool;
-    fl_buf_init(&layer->held, 2 * FL_LOOP_READ);
+    fl_buf_init(&layer->held, HELD_MAX);
     fl_buf_init(&layer->out, OUT_MAX);
     bool done = set_up(layer, name);
     ERR_clear_error();

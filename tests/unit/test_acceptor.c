@@ -418,10 +418,15 @@ static void test_acceptor_sheds_when_descriptors_run_out(void **state)
 {
     struct rlimit old, tight;
     host h;
-    char got;
+    char got, line[512] = "";
+    int log_fds[2];
 
     (void)state;
     host_open(&h, &(fl_acceptor_options){.host = "127.0.0.1"});
+    assert_int_equal(pipe(log_fds), 0);
+    fl_log *log = fl_log_new(&(fl_log_options){.fd = log_fds[1]});
+    assert_non_null(log);
+    fl_loop_set_log(h.loop, log);
     int shed = dial4(fl_acceptor_port(h.acceptor));
     int probe_fd = dup(shed);
     close(probe_fd);
@@ -435,9 +440,15 @@ static void test_acceptor_sheds_when_descriptors_run_out(void **state)
     assert_int_equal(h.count, 0);
     ssize_t n = recv(shed, &got, 1, MSG_DONTWAIT);
     assert_true(n == 0 || (n < 0 && errno != EAGAIN)); /* hung up on */
-    int fd = dial4(fl_acceptor_port(h.acceptor));      /* and is open again */
+    assert_true(read(log_fds[0], line, sizeof line - 1) > 0);
+    assert_non_null(strstr(line, "connection not accepted"));
+    assert_non_null(strstr(line, "too many open files"));
+    int fd = dial4(fl_acceptor_port(h.acceptor)); /* it is open again */
     io_until(h.loop, h.count == 1);
     host_close(&h);
+    fl_log_free(log);
+    close(log_fds[0]);
+    close(log_fds[1]);
     close(fd);
     close(shed);
 }

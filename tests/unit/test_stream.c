@@ -26,6 +26,7 @@ static void test_stream_carries_bytes_both_ways(void **state)
     assert_int_equal(probe_start(&b), FL_OK);
     assert_int_equal(probe_say(&a, "hello"), FL_OK);
     assert_int_equal(fl_stream_pending(a.stream), 5);
+    assert_int_equal(fl_loop_timeout(loop), 0); /* it must not be slept over */
     io_until(loop, a.received == 5);
     assert_string_equal(a.head, "hello");
     assert_int_equal(fl_stream_pending(a.stream), 0);
@@ -330,6 +331,23 @@ static void test_stream_can_answer_after_the_other_side_finished(void **state)
     close(peer);
 }
 
+static void test_stream_kept_open_after_its_end_may_still_break(void **state)
+{
+    fl_loop *loop = io_loop();
+    probe a = {0};
+    int peer = io_half(loop, NULL, &a);
+
+    (void)state;
+    assert_int_equal(probe_start(&a), FL_OK);
+    close(peer);
+    io_until(loop, a.ends == 1);
+    assert_int_equal(a.error.status, FL_END);
+    assert_int_equal(probe_say(&a, "answer"), FL_OK);
+    io_until(loop, a.ends == 2);
+    assert_int_equal(a.error.status, FL_E_CLOSED);
+    io_end(loop, (probe *[]){&a}, 1);
+}
+
 static void test_stream_finish_flushes_then_ends_our_direction(void **state)
 {
     fl_loop *loop = io_loop();
@@ -477,6 +495,27 @@ static void test_stream_close_after_flush_works_unstarted(void **state)
     io_until(loop, b.ends == 1);
     assert_string_equal(b.head, "too many connections");
     io_end(loop, (probe *[]){&b}, 1);
+}
+
+static void test_stream_close_after_flush_reads_leftovers_away(void **state)
+{
+    uint64_t now = 5;
+    fl_loop *loop = io_driven_loop(&now);
+    probe a = {0};
+    int peer = io_half(loop, NULL, &a);
+    char got[8] = "";
+
+    (void)state;
+    assert_int_equal(probe_start(&a), FL_OK);
+    assert_int_equal(probe_say(&a, "bye"), FL_OK);
+    fl_stream_close_after_flush(a.stream, 200);
+    assert_int_equal(write(peer, "unread", 6), 6);
+    io_until(loop, a.closes == 1); /* without the clock, or the peer's end */
+    assert_int_equal(a.received, 0);
+    assert_int_equal(read(peer, got, sizeof got), 3);
+    assert_int_equal(read(peer, got, sizeof got), 0);
+    fl_loop_free(loop);
+    close(peer);
 }
 
 static void test_stream_close_after_flush_waits_no_longer(void **state)
@@ -806,6 +845,7 @@ int main(void)
         cmocka_unit_test(test_stream_that_makes_no_progress_times_out),
         cmocka_unit_test(test_stream_that_makes_progress_does_not_time_out),
         cmocka_unit_test(test_stream_can_answer_after_the_other_side_finished),
+        cmocka_unit_test(test_stream_kept_open_after_its_end_may_still_break),
         cmocka_unit_test(test_stream_finish_flushes_then_ends_our_direction),
         cmocka_unit_test(test_stream_may_be_closed_in_each_callback),
         cmocka_unit_test(test_stream_closed_makes_no_callback_but_the_last),
@@ -814,6 +854,7 @@ int main(void)
         cmocka_unit_test(test_stream_paused_reads_nothing_until_resumed),
         cmocka_unit_test(test_stream_close_after_flush_loses_nothing),
         cmocka_unit_test(test_stream_close_after_flush_works_unstarted),
+        cmocka_unit_test(test_stream_close_after_flush_reads_leftovers_away),
         cmocka_unit_test(test_stream_close_after_flush_waits_no_longer),
         cmocka_unit_test(test_stream_over_pipes_ends_each_direction_alone),
         cmocka_unit_test(test_stream_with_a_broken_pipe_ends_and_we_live),

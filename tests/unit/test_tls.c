@@ -8,6 +8,7 @@
 #include "io/connect.h"
 #include "io/tls.h"
 #include "io_probe.h"
+#include "support/ration.h"
 
 #include <netinet/in.h>
 #include <openssl/pem.h>
@@ -632,6 +633,55 @@ static void test_tls_old_versions_are_refused(void **state)
     scene_end(&s);
 }
 
+/* Everything of ours that allocates; memory may be refused at any point. */
+static void meet_once(void *user)
+{
+    fl_loop *loop = fl_loop_new();
+    fl_acceptor_options options = {.host = "127.0.0.1"};
+    scene s = {.loop = loop};
+    fl_tls *const *tls = user;
+
+    if (loop == NULL)
+        return;
+    options.tls = tls[0];
+    if (fl_acceptor_open(loop, &options, &events, &s, &s.acceptor, NULL) ==
+        FL_OK) {
+        fl_connect_options to = {.host = "127.0.0.1",
+                                 .port = fl_acceptor_port(s.acceptor),
+                                 .tls = tls[1]};
+        if (fl_connect(loop, &to, &s.client.stream) == FL_OK) {
+            assert_int_equal(probe_start(&s.client), FL_AGAIN);
+            (void)!probe_say(&s.client, "hello");
+            io_until(loop, s.server.received == 5 || s.client.ends > 0 ||
+                               (s.client.opens > 0 &&
+                                fl_stream_pending(s.client.stream) == 0 &&
+                                ration_refused()));
+            fl_stream_close(s.client.stream);
+        }
+        if (s.server.stream != NULL)
+            fl_stream_close(s.server.stream);
+        fl_acceptor_close(s.acceptor);
+    }
+    fl_loop_run(loop);
+    fl_loop_free(loop);
+}
+
+static void test_tls_without_memory_leaks_nothing(void **state)
+{
+    fl_tls_options options = server_options();
+    fl_error error;
+    fl_tls *tls[2];
+
+    (void)state;
+    must(fl_tls_new_server(&options, &tls[0], &error), &tls[0], &error);
+    must(fl_tls_new_client(&(fl_tls_options){.ca_file = file("ca.crt")},
+                           &tls[1], &error),
+         &tls[1], &error);
+    assert_true(ration_each(meet_once, tls) >= 10);
+    fl_tls_unref(tls[0]);
+    fl_tls_unref(tls[1]);
+}
+
 static void refuse_options(fl_status rc, fl_status want, const fl_tls *tls,
                            const fl_error *error, const char *text)
 {
@@ -656,7 +706,7 @@ static void test_tls_options_are_checked_before_anything_starts(void **state)
     options.key_file = file("missing.key");
     rc = fl_tls_new_server(&options, &tls, &error);
     refuse_options(rc, FL_E_TLS, tls, &error,
-                   "missing.key: No such file or directory");
+                   "missing.key: no such file or directory");
     options.key_file = file("other.key");
     rc = fl_tls_new_server(&options, &tls, &error);
     refuse_options(rc, FL_E_TLS, tls, &error, "key values mismatch");
@@ -696,6 +746,7 @@ int main(void)
         cmocka_unit_test(test_tls_handshake_that_stops_times_out),
         cmocka_unit_test(test_tls_handshake_cut_off_says_so),
         cmocka_unit_test(test_tls_old_versions_are_refused),
+        cmocka_unit_test(test_tls_without_memory_leaks_nothing),
         cmocka_unit_test(test_tls_options_are_checked_before_anything_starts),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
