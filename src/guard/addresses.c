@@ -180,3 +180,18 @@ bool fl_addresses_allowed(const fl_addresses *addresses, const char *address)
     return !addresses->closed ||
            any_holds(addresses->networks, addresses->allow, &peer);
 }
+
+fl_span fl_addresses_owner(const char *address, char owner[FL_ADDRESSES_OWNER])
+{
+    enum { V4 = 4, NETWORK = 8 };
+    struct in6_addr v6;
+
+    if (inet_pton(AF_INET, address, owner) == 1)
+        return (fl_span){owner, V4};
+    if (inet_pton(AF_INET6, address, &v6) != 1)
+        return fl_span_of(address);
+    bool mapped = IN6_IS_ADDR_V4MAPPED(&v6);
+    size_t len = mapped ? V4 : NETWORK;
+    memcpy(owner, mapped ? v6.s6_addr + sizeof v6 - V4 : v6.s6_addr, len);
+    return (fl_span){owner, len};
+}

@@ -24,4 +24,12 @@ void fl_addresses_free(fl_addresses *addresses);
  * lists everybody may. An empty address (a Unix socket) may always. */
 bool fl_addresses_allowed(const fl_addresses *addresses, const char *address);
 
+/*
+ * Whose address it is, as a key for counting: an IPv4 address whole, of an
+ * IPv6 address the first 64 bits, for one customer has all that come after.
+ * Text that is no address is its own key. Borrows from `owner` or `address`.
+ */
+enum { FL_ADDRESSES_OWNER = 16 };
+fl_span fl_addresses_owner(const char *address, char owner[FL_ADDRESSES_OWNER]);
+
 #endif

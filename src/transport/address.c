@@ -72,6 +72,11 @@ static fl_status parse_socket(const char *url, fl_span rest,
 {
     fl_span host, port;
 
+    if (fl_span_find(rest, '@') < rest.len) /* not repeated: a secret may be */
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: a %s:// address has no user name or "
+                            "password",
+                            address->scheme);
     if (!fl_span_starts(rest, FL_SPAN("//")) ||
         !split_host(fl_span_from(rest, 2), &host, &port) || !plain_host(host) ||
         !parse_port(port, &address->port))

@@ -13,7 +13,7 @@ fl_status fl_backoff_next(fl_backoff *backoff, uint64_t *wait_ms)
 
     uint64_t wait = backoff->first_ms;
     for (unsigned i = 0; i < backoff->made && wait < backoff->max_ms; i++)
-        wait *= 2;
+        wait = wait <= backoff->max_ms / 2 ? wait * 2 : backoff->max_ms;
     if (wait > backoff->max_ms)
         wait = backoff->max_ms;
     backoff->made++;

@@ -93,6 +93,20 @@ static void store(fl_options *options, const struct range *range,
         memcpy(at, &value, sizeof value);
 }
 
+/* Only an int can have been negative. */
+static fl_status refuse(const struct range *range, uint64_t value,
+                        fl_error *error)
+{
+    bool negative = range->width == INT && value > INT64_MAX;
+
+    return fl_error_set(error, FL_E_INVALID,
+                        "option %s: %s%" PRIu64 " is out of range, want "
+                        "%" PRIu64 " to %" PRIu64 "%s",
+                        range->name, negative ? "-" : "",
+                        negative ? 0 - value : value, range->least, range->most,
+                        range->width == MS ? " ms, or FL_NEVER" : "");
+}
+
 static fl_status fill(fl_options *options, fl_error *error)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
@@ -105,12 +119,7 @@ static fl_status fill(fl_options *options, fl_error *error)
         if (range->width == MS && value == FL_NEVER)
             continue;
         if (value < range->least || value > range->most)
-            return fl_error_set(error, FL_E_INVALID,
-                                "option %s: %" PRId64 " is out of range, want "
-                                "%" PRIu64 " to %" PRIu64 "%s",
-                                range->name, (int64_t)value, range->least,
-                                range->most,
-                                range->width == MS ? " ms, or FL_NEVER" : "");
+            return refuse(range, value, error);
     }
     if (options->reconnect_first_ms > options->reconnect_max_ms)
         return fl_error_set(error, FL_E_INVALID,

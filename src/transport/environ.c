@@ -42,11 +42,13 @@ bool fl_environ_is_secret(fl_span name)
 {
     static const fl_span words[] = {
         {"KEY", 3}, {"KEYS", 4}, {"PASS", 4}, {"PWD", 3}, {"AUTH", 4},
-        {"DSN", 3}, {"PAT", 3},  {"JWT", 3},  {"PSK", 3},
+        {"DSN", 3}, {"PAT", 3},  {"JWT", 3},  {"PSK", 3}, {"CREDS", 5},
     };
     static const fl_span parts[] = {
-        {"TOKEN", 5},       {"SECRET", 6}, {"PASSWORD", 8}, {"PASSWD", 6},
-        {"CREDENTIAL", 10}, {"APIKEY", 6}, {"PRIVATE", 7},  {"COOKIE", 6},
+        {"TOKEN", 5},         {"SECRET", 6},      {"PASSWORD", 8},
+        {"PASSWD", 6},        {"CREDENTIAL", 10}, {"PASSPHRASE", 10},
+        {"DATABASE_URL", 12}, {"APIKEY", 6},      {"PRIVATE", 7},
+        {"COOKIE", 6},
     };
 
     if (fl_span_equal(name, FL_SPAN("PWD"))) /* the working directory */

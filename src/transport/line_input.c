@@ -5,10 +5,11 @@
  * that line: a client is told what was wrong with it, a server's stray output
  * is logged and skipped.
  *
- * A link whose output is at the high water mark takes nothing in, in the
- * middle of a read if need be: the rest of the read is held, and taken up
+ * A server's link whose output is at the high water mark takes nothing in, in
+ * the middle of a read if need be: the rest of the read is held, and taken up
  * again when the output has drained. So a peer that asks and never reads the
- * answers stops being served, not being remembered.
+ * answers stops being served, not being remembered. A client's link always
+ * reads: were both sides to wait for the other to read, neither ever would.
  */
 #include "transport/line_input.h"
 
@@ -137,7 +138,7 @@ static void feed(fl_line_link *line, fl_span in)
     fl_span text;
 
     while (line->link.state == FL_LINK_ACTIVE) {
-        if (in.len > 0 && fl_line_input_is_full(line)) {
+        if (in.len > 0 && line->link.server && fl_line_input_is_full(line)) {
             hold(line, in);
             return;
         }
@@ -170,6 +171,15 @@ void fl_line_input_resume(fl_line_link *line)
     fl_mem_free(held);
     if (line->held == NULL && line->link.state == FL_LINK_ACTIVE)
         fl_stream_pause(line->stream, false);
+}
+
+void fl_line_input_forget(fl_line_link *line)
+{
+    if (line->held == NULL)
+        return;
+    fl_buf_reset(line->held);
+    fl_mem_free(line->held);
+    line->held = NULL;
 }
 
 void fl_line_input_finish(fl_line_link *line)

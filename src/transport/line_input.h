@@ -15,6 +15,9 @@ void fl_line_input_take(fl_line_link *line, fl_span bytes);
 /* There is room again for answers: takes up what was held. */
 void fl_line_input_resume(fl_line_link *line);
 
+/* Drops what was held, if anything. */
+void fl_line_input_forget(fl_line_link *line);
+
 /* No more bytes will come: what is left counts as a line. */
 void fl_line_input_finish(fl_line_link *line);
 

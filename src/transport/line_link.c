@@ -18,7 +18,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_PARTS = 16 };
+enum {
+    MAX_PARTS = 16,
+    FLUSH_MAX_MS = 30000, /* a link that is closing does close some time */
+};
 
 fl_line_settings fl_line_settings_from(const fl_options *full)
 {
@@ -28,7 +31,8 @@ fl_line_settings fl_line_settings_from(const fl_options *full)
         .lease_ms = full->lease_ms,
         .idle_ms = full->idle_timeout_ms,
         .drain_ms = full->drain_ms,
-        .flush_ms = full->send_timeout_ms,
+        .flush_ms = full->send_timeout_ms < FLUSH_MAX_MS ? full->send_timeout_ms
+                                                         : FLUSH_MAX_MS,
     };
 }
 
@@ -49,12 +53,30 @@ void fl_line_link_complain(fl_line_link *line, int code, fl_span message,
     fl_pool_return(fl_loop_pool(line->link.loop), &text);
 }
 
+static uint64_t patience(const fl_line_link *line)
+{
+    return line->link.stats.messages_in == 0 ? line->settings->lease_ms
+                                             : line->settings->idle_ms;
+}
+
+static void watch(fl_line_link *line)
+{
+    fl_timer_stop(&line->timer);
+    if (line->link.server && patience(line) != FL_NEVER)
+        fl_timer_start(&line->timer, patience(line));
+}
+
 static void on_data(void *user, fl_span bytes)
 {
     fl_line_link *line = user;
 
+    bool was_leased = line->link.stats.messages_in == 0;
+
     fl_link_ref(&line->link);
     fl_line_input_take(line, bytes);
+    if (was_leased && line->link.stats.messages_in > 0 &&
+        line->link.state == FL_LINK_ACTIVE)
+        watch(line); /* the lease is over: from here on idleness counts */
     fl_link_unref(&line->link);
 }
 
@@ -78,6 +100,7 @@ static void lose(fl_line_link *line, const fl_error *why)
         return;
     }
     fl_link_ref(&line->link);
+    line->ended = false; /* or the retry timer would say it again */
     fl_timer_stop(&line->timer);
     line->hooks->on_lost(line, why);
     fl_link_unref(&line->link);
@@ -123,12 +146,6 @@ void fl_line_link_released(fl_link *link)
 
     if (line->ended && link->state == FL_LINK_ACTIVE)
         fl_timer_start(&line->timer, 0); /* not from under the caller */
-}
-
-static uint64_t patience(const fl_line_link *line)
-{
-    return line->link.stats.messages_in == 0 ? line->settings->lease_ms
-                                             : line->settings->idle_ms;
 }
 
 /* Links are looked at when their time is up, not touched at every message:
@@ -178,8 +195,7 @@ static void activate(fl_line_link *line)
     if (fl_link_move(&line->link, FL_LINK_ACTIVE) != FL_OK)
         return;
     line->link.stats.last_seen_ms = fl_loop_now(line->link.loop);
-    if (line->link.server && patience(line) != FL_NEVER)
-        fl_timer_start(&line->timer, patience(line));
+    watch(line);
     line->hooks->on_active(line);
 }
 
@@ -226,6 +242,7 @@ void fl_line_link_attach(fl_line_link *line, fl_stream *stream)
 {
     line->stream = stream;
     line->ended = false;
+    fl_line_input_forget(line);
     fl_lines_deinit(&line->lines);
     fl_lines_init(&line->lines, FL_LINES_ANY, line->settings->max_message);
     if (fl_stream_start(stream, &stream_events, line) == FL_OK)
@@ -267,7 +284,7 @@ fl_status fl_line_link_send(fl_link *link, void *reply_stream,
     fl_line_link *line = (fl_line_link *)link;
 
     (void)reply_stream;
-    assert(count <= MAX_PARTS);
+    assert(count > 0 && count <= MAX_PARTS);
     if (fl_span_total(parts, count) > line->settings->max_message)
         return FL_E_TOO_BIG;
     if (link->state == FL_LINK_ACTIVE)
@@ -279,10 +296,14 @@ fl_status fl_line_link_send(fl_link *link, void *reply_stream,
 
 static void begin_close(fl_line_link *line)
 {
+    bool was_open = line->link.state == FL_LINK_ACTIVE;
+
     if (fl_link_move(&line->link, FL_LINK_CLOSING) != FL_OK)
         return;
     fl_timer_stop(&line->timer);
-    if (line->stream != NULL)
+    if (line->stream != NULL && !was_open)
+        fl_stream_close(line->stream); /* nothing was written to it yet */
+    else if (line->stream != NULL)
         fl_stream_close_after_flush(line->stream, line->settings->flush_ms);
     else
         fl_timer_start(&line->timer, 0); /* on_closed comes later, always */
@@ -295,6 +316,7 @@ void fl_line_link_close(fl_link *link)
 
 void fl_line_link_blame(fl_line_link *line, const fl_error *why)
 {
+    line->failed = why->status;
     if (line->why == NULL)
         line->why = fl_mem_alloc(sizeof *line->why);
     if (line->why != NULL)
@@ -312,11 +334,15 @@ void fl_line_link_fail(fl_line_link *line, const fl_error *why)
 
 void fl_line_link_end(fl_line_link *line)
 {
-    fl_error why = {.status = FL_OK, .text = "closed"};
+    fl_error why;
 
     fl_timer_stop(&line->timer);
     if (line->why != NULL)
         why = *line->why;
+    else
+        fl_error_set(&why, line->failed, "%s",
+                     line->failed == FL_OK ? "closed"
+                                           : fl_status_text(line->failed));
     fl_link_ended(&line->link, &why);
 }
 
@@ -326,9 +352,7 @@ void fl_line_link_free(fl_link *link)
 
     assert(line->stream == NULL && !fl_timer_running(&line->timer));
     fl_lines_deinit(&line->lines);
-    if (line->held != NULL)
-        fl_buf_reset(line->held);
-    fl_mem_free(line->held);
+    fl_line_input_forget(line);
     fl_mem_free(line->why);
     line->hooks->free(line);
 }

@@ -56,10 +56,11 @@ struct fl_line_link {
     const fl_line_settings *settings;
     fl_stream *stream; /* NULL while there is none */
     fl_lines lines;
-    fl_buf *held;   /* input kept while the peer does not read; or NULL */
-    fl_error *why;  /* why it is closing; NULL: because we said so */
-    fl_timer timer; /* lease, idle, drain, retry, or the last breath */
-    bool ended;     /* the peer finished; answers are still leaving */
+    fl_buf *held;     /* input kept while the peer does not read; or NULL */
+    fl_error *why;    /* why it is closing; NULL: we said so, or no memory */
+    fl_timer timer;   /* lease, idle, drain, retry, or the last breath */
+    fl_status failed; /* what went wrong, in a word */
+    bool ended;       /* the peer finished; answers are still leaving */
 };
 
 fl_line_settings fl_line_settings_from(const fl_options *full);

@@ -39,6 +39,8 @@ typedef struct client_link {
     fl_error last; /* why the connection was lost or not made */
 } client_link;
 
+static void schedule(client_link *link);
+
 static void dial(client_link *link)
 {
     const fl_address *address = &link->address;
@@ -55,12 +57,13 @@ static void dial(client_link *link)
                    },
                    &stream);
 
-    if (rc != FL_OK) {
-        fl_error_set(&link->last, rc, "cannot connect: %s", fl_status_text(rc));
-        fl_line_link_fail(&link->line, &link->last);
+    if (rc == FL_OK) {
+        fl_line_link_attach(&link->line, stream);
         return;
     }
-    fl_line_link_attach(&link->line, stream);
+    fl_error_set(&link->last, rc, "cannot connect: %s", fl_status_text(rc));
+    if (fl_link_move(&link->line.link, FL_LINK_DISCONNECTED) == FL_OK)
+        schedule(link);
 }
 
 /* Tries again in a while, or gives up. */
@@ -164,8 +167,10 @@ static fl_status on_unsent(fl_line_link *line, const fl_span *parts,
         return FL_OK;
     }
     fl_buf_truncate(&link->unsent, before);
-    link->refused = rc == FL_E_TOO_BIG;
-    return link->refused ? FL_BUSY : rc;
+    if (rc != FL_E_TOO_BIG)
+        return rc;
+    link->refused = true;
+    return FL_BUSY;
 }
 
 static void free_link(fl_line_link *line)

@@ -127,19 +127,28 @@ static void on_active(fl_line_link *line)
         fl_link_close(&line->link);
 }
 
-static void free_link(fl_line_link *line)
+/* The place is free when the connection is, whoever still holds the link. */
+static void on_stream_gone(fl_line_link *line)
 {
     server_link *link = (server_link *)line;
 
     link->hub->connections--;
     if (link->refusal != NULL)
         link->hub->refused--;
+    fl_line_link_end(line);
+}
+
+static void free_link(fl_line_link *line)
+{
+    server_link *link = (server_link *)line;
+
     hub_unref(link->hub);
     fl_mem_free(link);
 }
 
 static const fl_line_hooks server_hooks = {
     .on_active = on_active,
+    .on_stream_gone = on_stream_gone,
     .free = free_link,
 };
 
@@ -157,6 +166,7 @@ static bool examine(socket_listener *from, const char *address,
 {
     struct hub *hub = from->hub;
     uint64_t wait_ms = 0;
+    char owner[FL_ADDRESSES_OWNER];
 
     if (hub->addresses != NULL &&
         !fl_addresses_allowed(hub->addresses, address)) {
@@ -164,7 +174,7 @@ static bool examine(socket_listener *from, const char *address,
         return false;
     }
     if (hub->rate != NULL &&
-        !fl_rate_take(hub->rate, fl_span_of(address),
+        !fl_rate_take(hub->rate, fl_addresses_owner(address, owner),
                       fl_loop_now(from->listener.loop), &wait_ms)) {
         link->refusal = "too many new connections from this address";
         link->retry_ms = (uint32_t)wait_ms;

@@ -43,6 +43,7 @@ typedef struct child_link {
 
 static void on_active(fl_line_link *line)
 {
+    fl_stream_pause(line->stream, true); /* no message comes before on_open */
     fl_timer_start(&((child_link *)line)->opening, 0);
 }
 
@@ -52,7 +53,10 @@ static void on_opening(fl_timer *timer, void *user)
     fl_link *self = &link->line.link;
 
     (void)timer;
-    if (self->state == FL_LINK_ACTIVE && self->events->on_open != NULL)
+    if (self->state != FL_LINK_ACTIVE)
+        return;
+    fl_stream_pause(link->line.stream, false);
+    if (self->events->on_open != NULL)
         self->events->on_open(self);
 }
 

@@ -53,18 +53,27 @@ static const fl_line_hooks server_hooks = {
     .free = free_link,
 };
 
-static bool is_null_device(int fd)
+/* What we put in the place of stdin is told from any other /dev/null by a flag
+ * that says nothing on a descriptor one only reads from. */
+enum { TAKEN = O_RDONLY | O_APPEND };
+
+static bool is_taken(int fd)
 {
     struct stat null_device, here;
+    int flags = fcntl(fd, F_GETFL);
 
-    return stat("/dev/null", &null_device) == 0 && fstat(fd, &here) == 0 &&
+    return flags >= 0 && (flags & (O_ACCMODE | O_APPEND)) == TAKEN &&
+           stat("/dev/null", &null_device) == 0 && fstat(fd, &here) == 0 &&
            S_ISCHR(here.st_mode) && here.st_rdev == null_device.st_rdev;
 }
 
 /* Copies of stdin and stdout; the originals are pointed elsewhere. */
 static fl_status take_over(int *in, int *out, fl_error *error)
 {
-    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fcntl(STDIN_FILENO, F_GETFD) < 0 || fcntl(STDOUT_FILENO, F_GETFD) < 0)
+        return fl_error_set(error, FL_E_IO, "stdin or stdout is closed");
+
+    int null_fd = open("/dev/null", TAKEN | O_CLOEXEC);
 
     *in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     *out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -119,12 +128,12 @@ static fl_status open_stream(fl_loop *loop, const fl_options *options,
                              fl_stream **stream, fl_error *error)
 {
     fl_stream_limits limits = fl_options_limits(options);
-    int in, out;
+    int in = -1, out = -1;
 
-    if (is_null_device(STDIN_FILENO) && is_null_device(STDOUT_FILENO))
+    if (is_taken(STDIN_FILENO))
         return fl_error_set(error, FL_E_IN_USE,
-                            "stdin and stdout are /dev/null or already taken "
-                            "by another stdio: listener");
+                            "stdin and stdout are already taken by another "
+                            "stdio: listener");
     fl_status rc = take_over(&in, &out, error);
     if (rc != FL_OK)
         return rc;
