@@ -6,42 +6,54 @@
  * containers only brackets are looked at, outside of them delimiters too.
  */
 
+typedef struct marker {
+    size_t depth; /* below the level that is marked */
+    size_t found, want;
+    size_t *at;
+} marker;
+
+/* Goes through the tokens of a block; true when there is no need to go on. */
+KERNEL bool mark_block(marker *m, token_masks is, uint64_t outside, size_t base)
+{
+    uint64_t open = is.open & outside, shut = is.shut & outside;
+    uint64_t stops = (is.comma | is.colon) & outside;
+    uint64_t events = open | shut | (m->depth == 0 ? stops : 0);
+
+    while (events != 0) {
+        uint64_t bit = events & -events;
+        events ^= bit;
+        if ((bit & open) != 0) {
+            if (m->depth++ == 0)
+                events &= ~stops;
+        } else if (m->depth > 0) {
+            if (--m->depth == 0)
+                events |= stops & (-bit << 1);
+        } else {
+            m->at[m->found++] = base + (size_t)__builtin_ctzll(bit);
+            if (m->found == m->want || (bit & shut) != 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 KERNEL size_t mark_blocks(fl_span text, size_t from, size_t want, size_t *at)
 {
-    const constants made = constants_make(), *k = &made;
-    uint64_t in_string = 0, carry = 0, depth = 0;
-    size_t found = 0;
+    const constants k = constants_make();
+    marker m = {.want = want, .at = at};
+    uint64_t in_string = 0, escaped = 0;
 
     for (size_t base = from; base < text.len; base += BLOCK) {
         window w = text.len - base >= BLOCK
                        ? (window){.v = load(text.ptr + base)}
                        : load_tail(text, base);
-        string_masks is = strings_in(k, &w);
-        if ((is.slash | carry) != 0)
-            is.quote &= ~escaped_bytes(is.slash, &carry);
+        string_masks is = strings_in(&k, &w);
+        if ((is.slash | escaped) != 0)
+            is.quote &= ~escaped_bytes(is.slash, &escaped);
         uint64_t inside = parity(is.quote) ^ in_string;
         in_string = (uint64_t)((int64_t)inside >> 63);
-        if (~inside == 0)
-            continue;
-        token_masks t = tokens_in(k, &w);
-        uint64_t shut = t.shut & ~inside, open = t.open & ~inside;
-        uint64_t stops = (t.comma | t.colon) & ~inside;
-        uint64_t events = depth == 0 ? open | shut | stops : open | shut;
-        while (events != 0) {
-            uint64_t bit = events & -events;
-            events ^= bit;
-            if ((bit & open) != 0) {
-                if (depth++ == 0)
-                    events &= ~stops;
-            } else if (depth > 0) {
-                if (--depth == 0)
-                    events |= stops & ~(bit | (bit - 1));
-            } else {
-                at[found++] = base + (size_t)__builtin_ctzll(bit);
-                if (found == want || (bit & shut) != 0)
-                    return found;
-            }
-        }
+        if (~inside != 0 && mark_block(&m, tokens_in(&k, &w), ~inside, base))
+            break;
     }
-    return found;
+    return m.found;
 }

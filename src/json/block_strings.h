@@ -24,8 +24,6 @@
  *     utf8_take()        one block through it
  */
 
-enum { BLOCK = 64 };
-
 /* 64 bytes and what of them is the block: all, unless the text ends in it. */
 typedef struct window {
     vectors v;

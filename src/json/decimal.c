@@ -11,6 +11,7 @@
 #include "json/token.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,9 +138,12 @@ void fl_decimal_shortest(fl_decimal *decimal, double number)
 {
     enum { ENOUGH = 17 };
     char text[64];
+    /* Any 15 digits survive the way through a normal double, so a number that
+     * has fewer shows zeroes behind them. The subnormal ones hold less. */
+    int digits = fabs(number) < DBL_MIN ? 1 : DBL_DIG;
 
     assert(isfinite(number));
-    for (int digits = 15; digits <= ENOUGH; digits++) {
+    for (; digits <= ENOUGH; digits++) {
         snprintf(text, sizeof text, "%.*e", digits - 1, number);
         read_printed(decimal, text);
         if (fl_decimal_double(decimal) == number)

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+enum { BLOCK = 64 };
+
 /* What tells where strings are. */
 typedef struct string_masks {
     uint64_t quote, slash, control;

@@ -50,6 +50,16 @@ static fl_span unquote(fl_span string)
                            : (fl_span){0};
 }
 
+/* Most keys are told apart by their length or their first byte. */
+static bool is_key(fl_span name, fl_span key)
+{
+    if (name.len < key.len)
+        return false;
+    if (key.len > 0 && name.ptr[0] != key.ptr[0] && name.ptr[0] != '\\')
+        return false;
+    return fl_json_unescape_is(name, key);
+}
+
 fl_span fl_json_get(fl_span object, fl_span key)
 {
     const fl_json_kernel *kernel = fl_json_kernel_best();
@@ -60,8 +70,7 @@ fl_span fl_json_get(fl_span object, fl_span key)
     do {
         found = kernel->mark(object, from, FL_JSON_MARKS, at);
         for (size_t i = 0; i + 1 < found; i += 2) {
-            fl_span name = unquote(between(object, from, at[i]));
-            if (fl_json_unescape_is(name, key)) {
+            if (is_key(unquote(between(object, from, at[i])), key)) {
                 first = at[i] + 1;
                 last = at[i + 1];
             }
@@ -74,40 +83,56 @@ fl_span fl_json_get(fl_span object, fl_span key)
 void fl_json_walk_init(fl_json_walk *walk, fl_span container)
 {
     fl_json_type type = fl_json_type_of(container);
-    bool walks = type == FL_JSON_OBJECT || type == FL_JSON_ARRAY;
 
-    *walk = (fl_json_walk){.in_object = type == FL_JSON_OBJECT};
-    if (walks)
-        walk->rest = (fl_span){container.ptr + 1, container.len - 1};
+    walk->in_object = type == FL_JSON_OBJECT;
+    walk->next = walk->found = 0;
+    walk->from = 1;
+    walk->text =
+        walk->in_object || type == FL_JSON_ARRAY ? container : (fl_span){0};
 }
 
-/* Ends the walk: an empty rest has no next. */
+/* Ends the walk: there is nothing more to look through. */
 static bool stop(fl_json_walk *walk, fl_json_member *member)
 {
-    walk->rest = (fl_span){0};
+    walk->text = (fl_span){0};
+    walk->next = walk->found;
     *member = (fl_json_member){0};
     return false;
 }
 
+/* Sees to it that `want` delimiters are known; false if there are not. */
+static bool look_ahead(fl_json_walk *walk, size_t want)
+{
+    if (walk->next == walk->found) {
+        size_t found =
+            walk->from < walk->text.len
+                ? fl_json_kernel_best()->mark(walk->text, walk->from,
+                                              FL_JSON_WALK_AHEAD, walk->at)
+                : 0;
+        walk->next = 0;
+        walk->found = (unsigned char)found;
+    }
+    return (size_t)walk->found - walk->next >= want;
+}
+
 bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member)
 {
-    fl_span rest = walk->rest;
-    size_t at[2], want = walk->in_object ? 2 : 1, from = 0;
+    size_t want = walk->in_object ? 2 : 1, from = walk->from;
 
-    if (rest.len == 0 || fl_json_kernel_best()->mark(rest, 0, want, at) != want)
+    if (!look_ahead(walk, want))
         return stop(walk, member);
     member->key = (fl_span){0};
     if (walk->in_object) {
-        member->key = unquote(between(rest, 0, at[0]));
-        from = at[0] + 1;
+        size_t colon = walk->at[walk->next];
+        member->key = unquote(between(walk->text, from, colon));
+        from = colon + 1;
     }
-    size_t end = at[want - 1];
-    member->value = between(rest, from, end);
+    size_t end = walk->at[walk->next + want - 1];
+    member->value = between(walk->text, from, end);
     if (member->value.len == 0)
         return stop(walk, member);
-    walk->rest = rest.ptr[end] == ','
-                     ? (fl_span){rest.ptr + end + 1, rest.len - end - 1}
-                     : (fl_span){0};
+    walk->next = (unsigned char)(walk->next + want);
+    walk->from = walk->text.ptr[end] == ',' ? end + 1 : walk->text.len;
     return true;
 }
 

@@ -18,10 +18,16 @@ fl_json_type fl_json_type_of(fl_span value);
  * undone before comparing); an empty span if there is none or no object. */
 fl_span fl_json_get(fl_span object, fl_span key);
 
-/* A walk over the members of an object or the elements of an array. */
+enum { FL_JSON_WALK_AHEAD = 16 };
+
+/* A walk over the members of an object or the elements of an array. All but
+ * `in_object` is private to nav.c: delimiters are found some at a time. */
 typedef struct fl_json_walk {
-    fl_span rest;
     bool in_object;
+    unsigned char next, found; /* in `at` */
+    size_t from;               /* where the next member begins */
+    fl_span text;
+    size_t at[FL_JSON_WALK_AHEAD];
 } fl_json_walk;
 
 /* A slice that is neither object nor array walks over nothing. */

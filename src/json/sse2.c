@@ -180,7 +180,7 @@ KERNEL bool is_ascii(const utf8 *u, vectors v)
 KERNEL bool utf8_take(utf8 *u, vectors v, fl_span text, size_t base)
 {
     enum { LONGEST = 4 };
-    size_t left = text.len - base, size = left < 64 ? left : 64;
+    size_t left = text.len - base, size = left < BLOCK ? left : BLOCK;
 
     (void)v;
     if (!u->active)
@@ -189,7 +189,7 @@ KERNEL bool utf8_take(utf8 *u, vectors v, fl_span text, size_t base)
     size_t valid = fl_utf8_valid_prefix(part);
     u->done += valid;
     u->active = valid < part.len;
-    return part.len - valid < LONGEST;
+    return !u->active || (left > BLOCK && part.len - valid < LONGEST);
 }
 
 KERNEL bool quiet(const constants *k, const utf8 *u, vectors v)

@@ -93,8 +93,6 @@ bool fl_json_unescape_is(fl_span raw, fl_span text)
         return false;
     if (raw.len == text.len)
         return fl_span_equal(raw, text) && fl_span_find(raw, '\\') == raw.len;
-    if (text.len > 0 && raw.ptr[0] != text.ptr[0] && raw.ptr[0] != '\\')
-        return false;
     return fl_span_find(raw, '\\') < raw.len && means_slowly(raw, text);
 }
 
