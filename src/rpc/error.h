@@ -17,8 +17,8 @@ enum {
     FL_RPC_METHOD_NOT_FOUND = -32601,
     FL_RPC_INVALID_PARAMS = -32602,
     FL_RPC_INTERNAL_ERROR = -32603,
-    FL_RPC_CONNECTION_CLOSED = -32000, /* made locally: the link went */
-    FL_RPC_REQUEST_TIMEOUT = -32001,   /* made locally, as the SDKs do */
+    FL_RPC_CONNECTION_CLOSED = -32000,  /* made locally: the link went */
+    FL_RPC_REQUEST_TIMEOUT = -32001,    /* made locally, as the SDKs do */
     FL_RPC_RESOURCE_NOT_FOUND = -32002, /* legacy */
     FL_RPC_NOT_INITIALIZED = -32003,    /* legacy: before initialize */
     FL_RPC_BUSY = -32010,               /* too much in flight, try again */

@@ -1,0 +1,65 @@
+/*
+ * advice.c - what to do next when a server could not be talked to.
+ *
+ * A table: what went wrong, for a server that is somewhere and for one that
+ * is a child of ours, and how the program exits.
+ */
+#include "cmd/advice.h"
+
+#include <stddef.h>
+
+static const struct row {
+    fl_status status;
+    fl_exit exit;
+    const char *remote;
+    const char *child;
+} rows[] = {
+    {FL_E_REFUSED, FL_EXIT_CONNECTION,
+     "Is the server running, and on that port? 'fairlead demo' starts one to "
+     "try.",
+     NULL},
+    {FL_E_NOT_FOUND, FL_EXIT_CONNECTION,
+     "Is the server running, and is the address spelt right?",
+     "Is it installed, and is its directory in PATH?"},
+    {FL_E_UNREACHABLE, FL_EXIT_CONNECTION,
+     "Check the host name, and the network.", NULL},
+    {FL_E_TLS, FL_EXIT_CONNECTION,
+     "--tls-ca FILE names whom to trust, --tls-server-name NAME the name to "
+     "expect.",
+     NULL},
+    {FL_E_DENIED, FL_EXIT_CONNECTION, "May this user use that address?",
+     "May this user run it?"},
+    {FL_E_TIMEOUT, FL_EXIT_TIMEOUT, "--timeout SECONDS gives it more time.",
+     "--timeout SECONDS gives it more time; does it speak MCP on stdio?"},
+    {FL_E_CHILD, FL_EXIT_CONNECTION, NULL,
+     "Run it by itself, or use --log-level info to see what it says."},
+    {FL_END, FL_EXIT_CONNECTION, "The server closed the connection.",
+     "Does it speak MCP on stdio? --log-level info shows what it says."},
+    {FL_E_INVALID, FL_EXIT_LOCAL, NULL, NULL},
+    {FL_E_UNSUPPORTED, FL_EXIT_LOCAL, NULL, NULL},
+    {FL_E_NOMEM, FL_EXIT_LOCAL, NULL, NULL},
+    {FL_E_REMOTE, FL_EXIT_REMOTE, NULL, NULL},
+    {FL_E_CANCELLED, FL_EXIT_INTERRUPTED, NULL, NULL},
+};
+
+static const struct row *find(fl_status status)
+{
+    static const struct row other = {FL_OK, FL_EXIT_CONNECTION, NULL, NULL};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].status == status)
+            return &rows[i];
+    return &other;
+}
+
+const char *fl_advice_for(fl_status status, bool is_child)
+{
+    const struct row *row = find(status);
+
+    return is_child ? row->child : row->remote;
+}
+
+fl_exit fl_advice_exit(fl_status status)
+{
+    return find(status)->exit;
+}

@@ -1,0 +1,17 @@
+/*
+ * advice.h - what to do next when a server could not be talked to.
+ */
+#ifndef FL_CMD_ADVICE_H
+#define FL_CMD_ADVICE_H
+
+#include "cmd/exits.h"
+
+#include <fairlead/types.h>
+
+/* A sentence for people, or NULL when there is nothing useful to say. */
+const char *fl_advice_for(fl_status status, bool is_child);
+
+/* How a conversation that ended with `status` ends the program. */
+fl_exit fl_advice_exit(fl_status status);
+
+#endif

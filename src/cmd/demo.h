@@ -1,0 +1,33 @@
+/*
+ * demo.h - "fairlead demo": a server to try things with.
+ */
+#ifndef FL_CMD_DEMO_H
+#define FL_CMD_DEMO_H
+
+#include "cmd/flags.h"
+
+#include <fairlead/options.h>
+#include <fairlead/server.h>
+
+/* What the command line said. */
+typedef struct fl_demo_settings {
+    fl_flag_list listen;
+    fl_flag_list allow;
+    fl_flag_list deny;
+    fl_options options;
+    unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */
+    unsigned log_format; /* fl_log_format */
+    bool quiet;
+    bool help;
+} fl_demo_settings;
+
+/* Runs until it is told to end; returns an fl_exit. */
+int fl_demo(char **argv);
+
+/* Adds echo, add, slow, fail, large and time. */
+FL_MUST_USE fl_status fl_demo_add_tools(fl_server *server);
+
+/* The tool that takes its time: an fl_tool_fn. */
+void fl_demo_slow(fl_call *call, void *user);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * demo_hello.c - what the demo says when it starts.
+ *
+ * The commands it shows name the program as it was called, so that they work
+ * when pasted, whether it is installed or was just built.
+ */
+#include "cmd/demo_hello.h"
+
+#include "base/span.h"
+#include "transport/address.h"
+
+#include <fairlead/version.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { URL_MAX = 512 };
+
+fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings)
+{
+    fl_term term = fl_term_of(stderr);
+
+    return (fl_demo_hello){
+        .log = log,
+        .term = term,
+        .for_people = term.is_tty && settings->log_format != FL_LOG_JSON,
+        .silent = settings->quiet,
+    };
+}
+
+/* The address somebody can connect to: with the port that was bound. */
+static void describe(const char *url, uint16_t port, char out[URL_MAX])
+{
+    fl_address address;
+
+    if (fl_address_parse(url, &address, NULL) != FL_OK || !address.has_port) {
+        snprintf(out, URL_MAX, "%s", url);
+        return;
+    }
+    bool six = strchr(address.host, ':') != NULL;
+    snprintf(out, URL_MAX, "%s://%s%s%s:%u", address.scheme, six ? "[" : "",
+             address.host, six ? "]" : "", port);
+}
+
+static void show_commands(const fl_term *term, const char *url)
+{
+    static const char *const actions[] = {"tools", "call add a=2 b=3",
+                                          "call slow steps=10"};
+    bool tls = strncmp(url, "tls:", 4) == 0;
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        fl_term_say(term, FL_TERM_PLAIN, "    %s call %s %s%s\n",
+                    program_invocation_name, url, actions[i],
+                    tls ? " --tls-ca CA.pem" : "");
+}
+
+void fl_demo_hello_add(const fl_demo_hello *hello, const char *url,
+                       uint16_t port)
+{
+    char shown[URL_MAX];
+
+    if (hello->silent)
+        return;
+    describe(url, port, shown);
+    if (!hello->for_people) {
+        fl_log_say(hello->log, FL_LOG_INFO, "listening",
+                   fl_log_text("url", fl_span_of(shown)));
+        return;
+    }
+    fl_term_say(&hello->term, FL_TERM_BOLD, "Serving on %s\n", shown);
+    if (strcmp(url, "stdio:") == 0)
+        fl_term_say(&hello->term, FL_TERM_PLAIN,
+                    "    one JSON-RPC message per line\n");
+    else
+        show_commands(&hello->term, shown);
+}
+
+void fl_demo_hello_done(const fl_demo_hello *hello)
+{
+    if (hello->silent || !hello->for_people)
+        return;
+    fl_term_say(&hello->term, FL_TERM_DIM,
+                "fairlead %s. Ctrl-C ends it; 'fairlead demo --help' tells "
+                "what else it can do.\n",
+                fl_version());
+}

@@ -1,0 +1,13 @@
+/*
+ * help.h - the help texts.
+ */
+#ifndef FL_CMD_HELP_H
+#define FL_CMD_HELP_H
+
+#include <stdio.h>
+
+void fl_help(FILE *to);
+void fl_help_demo(FILE *to);
+void fl_help_call(FILE *to);
+
+#endif

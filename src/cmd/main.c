@@ -1,0 +1,53 @@
+/*
+ * main.c - the command: which sub-command it is, and nothing else.
+ */
+#include "base/span.h"
+#include "base/status.h"
+#include "cmd/call.h"
+#include "cmd/complain.h"
+#include "cmd/demo.h"
+#include "cmd/exits.h"
+#include "cmd/help.h"
+#include "cmd/suggest.h"
+
+#include <fairlead/version.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static int refuse(const char *word)
+{
+    static const char *const known[] = {"demo", "call", "--help", "--version",
+                                        NULL};
+    const char *near = fl_suggest_nearest(fl_span_of(word), known);
+    fl_error error;
+
+    fl_error_set(&error, FL_E_INVALID, "unknown %s '%s'%s%s%s",
+                 word[0] == '-' ? "option" : "command", word,
+                 near != NULL ? "; did you mean " : "",
+                 near != NULL ? near : "", near != NULL ? "?" : "");
+    return fl_complain_usage(NULL, &error);
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+
+    if (strcmp(word, "demo") == 0)
+        return fl_demo(argv + 2);
+    if (strcmp(word, "call") == 0)
+        return fl_call_command(argv + 2);
+    if (strcmp(word, "--version") == 0) {
+        printf("fairlead %s\n", fl_version());
+        return FL_EXIT_OK;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        fl_help(stdout);
+        return FL_EXIT_OK;
+    }
+    if (argc < 2) {
+        fl_help(stderr);
+        return FL_EXIT_LOCAL;
+    }
+    return refuse(word);
+}

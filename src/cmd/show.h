@@ -1,0 +1,37 @@
+/*
+ * show.h - what a server said, printed: for people, or as it is.
+ */
+#ifndef FL_CMD_SHOW_H
+#define FL_CMD_SHOW_H
+
+#include "cmd/exits.h"
+#include "cmd/term.h"
+
+#include <fairlead/client.h>
+
+typedef struct fl_show {
+    fl_term out;
+    fl_term err;
+    bool json; /* as it is, on stdout, errors too */
+} fl_show;
+
+fl_show fl_show_new(bool json);
+
+/* A CallToolResult; FL_EXIT_TOOL when it says isError. */
+FL_MUST_USE fl_exit fl_show_result(const fl_show *show, fl_span result);
+
+/* A JSON array of tools. */
+void fl_show_tools(const fl_show *show, fl_span tools);
+
+void fl_show_info(const fl_show *show, const fl_client *client);
+
+void fl_show_pong(const fl_show *show, double ms);
+
+/* Something failed. `detail` is the server's error object, or empty. */
+void fl_show_failure(const fl_show *show, fl_status status, fl_span text,
+                     fl_span detail);
+
+/* Whether all that was shown on stdout got there. */
+bool fl_show_end(const fl_show *show);
+
+#endif

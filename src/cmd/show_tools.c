@@ -1,0 +1,176 @@
+/*
+ * show_tools.c - a list of tools, for people.
+ *
+ *   add   Adds two numbers
+ *         a: number, b: number
+ *   slow  Takes its time
+ *         [steps: integer], [delay_ms: integer]
+ *
+ * Names are padded to the longest (within reason), so that descriptions line
+ * up; arguments that may be left out stand in brackets.
+ */
+#include "base/span.h"
+#include "cmd/show.h"
+#include "json/nav.h"
+
+#include <string.h>
+
+enum { NAME_WIDTH_MAX = 24, TEXT_MAX = 1024 * 1024 };
+
+/* A string's meaning, up to its first line end. */
+static fl_span first_line(fl_span value, fl_buf *text)
+{
+    fl_buf_truncate(text, 0);
+    if (fl_json_string_copy(value, text) != FL_OK)
+        return (fl_span){0};
+    fl_span all = fl_buf_view(text);
+    all.len = fl_span_find(all, '\n');
+    return all;
+}
+
+static size_t letters(fl_span text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        n += ((unsigned char)text.ptr[i] & 0xc0) != 0x80 ? 1 : 0;
+    return n;
+}
+
+static size_t find_width(fl_span tools, fl_buf *text)
+{
+    fl_json_walk walk;
+    fl_json_member tool;
+    size_t width = 0;
+
+    fl_json_walk_init(&walk, tools);
+    while (fl_json_walk_next(&walk, &tool)) {
+        fl_span name = fl_json_get(tool.value, FL_SPAN("name"));
+        size_t len = letters(first_line(name, text));
+        if (len > width && len <= NAME_WIDTH_MAX)
+            width = len;
+    }
+    return width;
+}
+
+/* "string", "string|null", "number[]", or "any" where the schema is cleverer
+ * than that. */
+static void put_type(const fl_term *to, fl_span schema, fl_buf *text)
+{
+    fl_span type = fl_json_get(schema, FL_SPAN("type"));
+    fl_json_walk walk;
+    fl_json_member one;
+    const char *before = "";
+
+    if (fl_json_string_is(type, FL_SPAN("array"))) {
+        fl_span items = fl_json_get(schema, FL_SPAN("items"));
+        fl_span of = fl_json_get(items, FL_SPAN("type"));
+        fl_term_put(to, fl_json_type_of(of) == FL_JSON_STRING
+                            ? first_line(of, text)
+                            : FL_SPAN("any"));
+        fputs("[]", to->file);
+        return;
+    }
+    if (fl_json_type_of(type) == FL_JSON_STRING) {
+        fl_term_put(to, first_line(type, text));
+        return;
+    }
+    fl_json_walk_init(&walk, type);
+    while (fl_json_walk_next(&walk, &one)) {
+        fputs(before, to->file);
+        fl_term_put(to, first_line(one.value, text));
+        before = "|";
+    }
+    if (*before == '\0')
+        fputs("any", to->file);
+}
+
+/* `key` is raw, without its quotes; so are the strings of `required` but for
+ * theirs, and both were written by the same hand. */
+static bool is_required(fl_span required, fl_span key)
+{
+    fl_json_walk walk;
+    fl_json_member one;
+
+    fl_json_walk_init(&walk, required);
+    while (fl_json_walk_next(&walk, &one))
+        if (one.value.len == key.len + 2 &&
+            fl_span_equal((fl_span){one.value.ptr + 1, key.len}, key))
+            return true;
+    return false;
+}
+
+static void put_arguments(const fl_term *to, fl_span schema, size_t indent,
+                          fl_buf *text)
+{
+    fl_span properties = fl_json_get(schema, FL_SPAN("properties"));
+    fl_span required = fl_json_get(schema, FL_SPAN("required"));
+    fl_json_walk walk;
+    fl_json_member property;
+    const char *before = "";
+
+    if (fl_json_type_of(properties) != FL_JSON_OBJECT)
+        return;
+    fl_json_walk_init(&walk, properties);
+    while (fl_json_walk_next(&walk, &property)) {
+        bool needed = is_required(required, property.key);
+        if (*before == '\0')
+            fprintf(to->file, "%*s", (int)indent, "");
+        fprintf(to->file, "%s%s", before, needed ? "" : "[");
+        fl_term_put(to, property.key);
+        fputs(": ", to->file);
+        put_type(to, property.value, text);
+        fputs(needed ? "" : "]", to->file);
+        before = ", ";
+    }
+    if (*before != '\0')
+        fputc('\n', to->file);
+}
+
+static void put_tool(const fl_term *to, fl_span tool, size_t width,
+                     fl_buf *text)
+{
+    fl_span name = first_line(fl_json_get(tool, FL_SPAN("name")), text);
+    size_t len = letters(name);
+    int pad = (int)(len < width ? width - len + 2 : 2);
+
+    fl_term_put(to, name);
+    fl_span about = first_line(fl_json_get(tool, FL_SPAN("description")), text);
+    if (about.len > 0)
+        fprintf(to->file, "%*s", pad, "");
+    fl_term_put(to, about);
+    fputc('\n', to->file);
+    put_arguments(to, fl_json_get(tool, FL_SPAN("inputSchema")), width + 2,
+                  text);
+}
+
+static void put_json(const fl_term *to, fl_span tools)
+{
+    fputs("{\"tools\":", to->file);
+    fl_term_put(to, tools);
+    fputs("}\n", to->file);
+}
+
+void fl_show_tools(const fl_show *show, fl_span tools)
+{
+    const fl_term *to = &show->out;
+    fl_json_walk walk;
+    fl_json_member tool;
+    fl_buf text;
+    bool any = false;
+
+    if (show->json) {
+        put_json(to, tools);
+        return;
+    }
+    fl_buf_init(&text, TEXT_MAX);
+    size_t width = find_width(tools, &text);
+    fl_json_walk_init(&walk, tools);
+    while (fl_json_walk_next(&walk, &tool)) {
+        put_tool(to, tool.value, width, &text);
+        any = true;
+    }
+    fl_buf_reset(&text);
+    if (!any)
+        fputs("The server has no tools.\n", show->err.file);
+}

@@ -1,0 +1,13 @@
+/*
+ * slurp.h - a file, or stdin, read whole.
+ */
+#ifndef FL_CMD_SLURP_H
+#define FL_CMD_SLURP_H
+
+#include "base/buf.h"
+
+/* Appends all of `path` ("-": stdin), up to the buffer's maximum. The error
+ * names the file. */
+FL_MUST_USE fl_status fl_slurp(const char *path, fl_buf *into, fl_error *error);
+
+#endif

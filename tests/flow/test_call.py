@@ -1,0 +1,467 @@
+#!/usr/bin/env python3
+"""test_call.py - `fairlead call`, the whole program, against servers of all
+manners: the demo, children that misbehave, and fakes that say odd things.
+
+Prints TAP. FAIRLEAD and BADCHILD name the programs.
+"""
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from flow import (FAIRLEAD, Fake, Terminal, WAIT, alive, call, contains, demo,
+                  equal, folder, free_port, main, require, run, started, until)
+
+BADCHILD = os.environ.get('BADCHILD', 'badchild')
+CHILD = (FAIRLEAD, 'demo', '--listen', 'stdio:')
+
+
+def on_all_ways(check):
+    """The same over TCP, over a Unix socket, and with a child."""
+    with folder() as place:
+        urls = ('tcp://127.0.0.1:0', f'unix:{place}/s')
+        with demo(listen=urls) as serving:
+            for url in serving.urls:
+                check(lambda *words, url=url, **more: call(url, *words, **more))
+    check(lambda *words, **more: call(*words, '--', *CHILD, **more))
+
+
+def says(*content, **more):
+    """A fake server whose every answer is this."""
+    return Fake(lambda message: [{'result': {'content': list(content),
+                                             **more}}])
+
+
+def text(words):
+    return {'type': 'text', 'text': words}
+
+
+def test_tools_are_listed_with_their_arguments():
+    def check(to):
+        lines = to('tools').expect(0).out.splitlines()
+        equal(lines[:4], ['echo   Returns the text it was given',
+                          '       text: string',
+                          'add    Adds two numbers',
+                          '       a: number, b: number'])
+        contains('\n'.join(lines), '[steps: integer], [delay_ms: integer]')
+    on_all_ways(check)
+
+
+def test_tools_is_what_one_gets_without_an_action():
+    with demo() as serving:
+        equal(call(serving.urls[0]).expect(0).out,
+              call(serving.urls[0], 'tools').out)
+    equal(call('--', *CHILD).expect(0).out,
+          call('tools', '--', *CHILD).out)
+
+
+def test_every_tool_of_the_demo_can_be_called():
+    def check(to):
+        to('call', 'echo', 'text=hello world').expect(0, 'hello world\n')
+        to('call', 'add', 'a=2', 'b=3').expect(0, '5\n')
+        to('call', 'add', '{"a":2,"b":3}').expect(0, '5\n')
+        to('call', 'add', '-', stdin=b' {"a":2,"b":3}\n').expect(0, '5\n')
+        to('call', 'slow', 'steps=2', 'delay_ms=1').expect(
+            0, 'done, in 2 steps\n')
+        to('call', 'large', 'bytes=1000000').expect(0)
+        equal(len(to('call', 'time').expect(0).out), 25)
+        failed = to('call', 'fail', 'message=oh no').expect(4, '')
+        equal(failed.err, 'oh no\n')
+    on_all_ways(check)
+
+
+def test_ping_and_info():
+    def check(to):
+        contains(to('ping').expect(0).out, 'pong, ')
+        out = to('info').expect(0).out
+        for line in ('name         fairlead-demo', 'revision     2025-11-25',
+                     'offers       tools'):
+            contains(out, line)
+        equal(to('ping', '--json').expect(0).json(), {})
+        info = to('info', '--json').expect(0).json()
+        equal(info['serverInfo']['name'], 'fairlead-demo')
+        equal(info['protocolVersion'], '2025-11-25')
+    on_all_ways(check)
+
+
+def test_json_is_the_raw_result():
+    def check(to):
+        tools = to('tools', '--json').expect(0).json()['tools']
+        equal([one['name'] for one in tools],
+              ['echo', 'add', 'slow', 'fail', 'large', 'time'])
+        equal(to('call', '--json', 'add', 'a=2', 'b=3').expect(0).json(),
+              {'content': [{'type': 'text', 'text': '5'}]})
+        failed = to('call', '--json', 'fail', 'message=oh').expect(4)
+        equal(failed.json()['isError'], True)
+        equal(failed.err, '')
+        error = to('call', '--json', 'nope').expect(3).json()['error']
+        equal(error['code'], -32602)
+        error = to('call', 'slow', 'delay_ms=60000', '--timeout=0.2',
+                   '--json').expect(5).json()['error']
+        equal(error['status'], 'E_TIMEOUT')
+    on_all_ways(check)
+
+
+def test_a_json_rpc_error_is_exit_3():
+    def check(to):
+        contains(to('call', 'nope').expect(3, '').err, '-32602')
+        contains(to('call', 'add', 'a=x', 'b=1').expect(3, '').err, '"a"')
+    on_all_ways(check)
+
+
+def test_revision_is_the_newest_to_offer():
+    def check(to):
+        for date in ('2024-11-05', '2025-03-26', '2025-06-18'):
+            info = to('info', '--json', '--revision', date).expect(0).json()
+            equal(info['protocolVersion'], date)
+        contains(to('info', '--revision', '1999-12-31').expect(1).err,
+                 '1999-12-31')
+    on_all_ways(check)
+
+
+def test_arguments_reach_the_tool_as_typed():
+    with folder() as place, says(text('ok')) as fake:
+        path = f'{place}/note'
+        with open(path, 'w', encoding='utf-8') as note:
+            note.write('line\n"é"\n')
+        call(fake.url, 'call', 'tool', 'n=1.50', 's=hello', 'f:=007', 'b=true',
+             'o={"x": [1]}', f'file=@{path}', 'empty=', 'eq=a=b').expect(0)
+        sent = next(message['params'] for message in fake.heard
+                    if message['method'] == 'tools/call')
+        equal(sent['name'], 'tool')
+        equal(sent['arguments'], {
+            'n': 1.5, 's': 'hello', 'f': '007', 'b': True, 'o': {'x': [1]},
+            'file': 'line\n"é"\n', 'empty': '', 'eq': 'a=b'})
+
+
+def test_wrong_usage_is_exit_1_and_is_named():
+    url = 'tcp://127.0.0.1:1'
+    for words, quote in (
+            ([], 'which server?'), (['tools'], 'which server?'),
+            ([url, 'tols'], 'Did you mean tools?'),
+            ([url, '--jason'], 'did you mean --json?'),
+            ([url, 'call'], 'which tool?'),
+            ([url, 'call', 'add', 'two'], "'two'"),
+            ([url, 'call', 'add', 'a=1', 'a=2'], 'twice'),
+            ([url, 'call', 'add', '{"a":'], 'JSON'),
+            ([url, 'call', 'add', '[1]'], 'key=value'),
+            ([url, 'call', 'add', 'a=@/nowhere/at/all'], '/nowhere/at/all'),
+            ([url, 'ping', 'now'], "'now'"),
+            ([url, 'tools', '--', 'true'], 'which one?'),
+            (['tools', '--'], 'nothing comes after --'),
+            ([url, 'ping', '--timeout', 'soon'], "'soon'"),
+            (['ftp://127.0.0.1:1', 'ping'], 'ftp'),
+            (['http://127.0.0.1:1', 'ping'], 'http'),
+            ([url, 'ping', '--tls-ca', '/nowhere'], '/nowhere'),
+            (['ping', '--env', 'NOVALUE', '--', 'true'], 'NOVALUE'),
+            ([url, 'ping', '--log-level', 'loud'], 'warn')):
+        contains(call(*words).expect(1, '').err, quote)
+    contains(call(url, 'call', 'add', '-', stdin=b'[]').expect(1, '').err,
+             'stdin')
+
+
+def test_nobody_there_is_exit_2_with_advice():
+    with folder() as place:
+        for url in (f'tcp://127.0.0.1:{free_port()}', f'unix:{place}/none'):
+            done = call(url, 'tools').expect(2, '')
+            equal(len(done.err.splitlines()), 2, done.err)
+            contains(done.err, 'Is the server running')
+            error = call(url, 'tools', '--json').expect(2).json()['error']
+            require(error['message'] and error['status'], error)
+
+
+def test_a_command_that_is_not_there_is_exit_2():
+    contains(call('tools', '--', 'no-such-command').expect(2, '').err,
+             'no-such-command')
+    contains(call('tools', '--', '/etc/passwd').expect(2, '').err,
+             '/etc/passwd')
+
+
+def test_children_that_exit_are_exit_2_and_told():
+    for manner, quote in ((['exit-code', '7'], 'code 7'),
+                          (['exit-code', '0'], 'exited'),
+                          (['die-mid-message'], 'fairlead call: ')):
+        done = call('tools', '--', BADCHILD, *manner).expect(2, '')
+        contains(done.err, quote)
+
+
+def test_what_a_child_says_last_on_stderr_is_told():
+    done = call('tools', '--', 'sh', '-c', 'echo no licence >&2; sleep 0.2; exit 3')
+    contains(done.expect(2, '').err, 'no licence')
+
+
+def test_children_that_never_answer_time_out_and_are_ended():
+    for manner in ('never-read', 'ignore-term', 'stop-itself',
+                   'fork-grandchild', 'family'):
+        done = call('ping', '--timeout', '0.3', '--', BADCHILD, manner)
+        done.expect(5, '')
+        pids = pids_in(done.err)
+        require(pids, manner, 'did not come up:', done.err)
+        require(not any(map(alive, pids)), manner, 'is left behind')
+    call('ping', '--timeout', '0.3', '--', BADCHILD, 'garbage').expect(5, '')
+
+
+def test_a_child_that_only_echoes_is_exit_3():
+    # it gets its own initialize back as a request, and refuses itself
+    call('ping', '--', BADCHILD, 'echo').expect(3, '')
+
+
+def test_a_child_that_closes_its_stdout_is_exit_2():
+    done = call('ping', '--', BADCHILD, 'close-stdout').expect(2, '')
+    require(not any(map(alive, pids_in(done.err))), 'is left behind')
+
+
+def pids_in(log):
+    """The pids bad children printed: no messages, and so they were logged."""
+    lines = [json.loads(line).get('line', '') for line in log.splitlines()
+             if line.startswith('{')]
+    return [int(line[4:]) for line in lines if line.startswith('pid ')]
+
+
+def test_no_child_is_left_when_the_command_is_killed():
+    for manner in ('never-read', 'ignore-term', 'setsid-grandchild'):
+        with started(FAIRLEAD, 'call', 'ping', '--', BADCHILD,
+                     manner) as caller:
+            pid, = pids_in(caller.stderr.readline().decode())
+            require(alive(pid), manner, 'is not up')
+            caller.kill()
+            caller.wait(WAIT)
+            until(lambda: not alive(pid), f'{manner} is gone')
+
+
+def test_a_server_that_hangs_up_is_exit_2():
+    def hang_up(message):
+        raise ConnectionAbortedError
+
+    with Fake(hang_up) as fake:
+        call(fake.url, 'call', 'x').expect(2)
+
+
+def test_no_answer_in_time_is_exit_5():
+    with demo() as serving:
+        done = call(serving.urls[0], 'call', 'slow', 'delay_ms=60000',
+                    '--timeout', '0.2').expect(5, '')
+        contains(done.err, '200 ms')
+    with Fake(lambda message: []) as fake:
+        call(fake.url, 'ping', '--timeout', '0.2').expect(5)
+
+
+def test_progress_keeps_a_call_alive():
+    with demo() as serving:
+        call(serving.urls[0], 'call', 'slow', 'steps=8', 'delay_ms=100',
+             '--timeout', '0.4').expect(0, 'done, in 8 steps\n')
+
+
+def test_interrupt_cancels_and_exits_with_130():
+    with Fake(lambda message: []) as fake:
+        with started(FAIRLEAD, 'call', fake.url, 'call', 'x') as caller:
+            until(lambda: 'tools/call' in fake.methods(), 'the call is made')
+            caller.send_signal(signal.SIGINT)
+            equal(caller.wait(WAIT), 130, 'exit')
+        until(lambda: 'notifications/cancelled' in fake.methods(),
+              'the server is told')
+        asked, told = (next(message for message in fake.heard
+                            if message['method'] == method)
+                       for method in ('tools/call', 'notifications/cancelled'))
+        equal(told['params']['requestId'], asked['id'])
+
+
+def test_interrupt_while_connecting_exits_with_130():
+    with started(FAIRLEAD, 'call', 'ping', '--', BADCHILD,
+                 'never-read') as caller:
+        pid, = pids_in(caller.stderr.readline().decode())
+        caller.send_signal(signal.SIGINT)
+        equal(caller.wait(WAIT), 130, 'exit')
+        require(not alive(pid), 'the child is left behind')
+
+
+def test_progress_is_a_bar_on_a_terminal():
+    with demo() as serving, Terminal() as terminal:
+        with started(FAIRLEAD, 'call', serving.urls[0], 'call', 'slow',
+                     'steps=2', 'delay_ms=20',
+                     stderr=terminal.slave) as caller:
+            equal(caller.wait(WAIT), 0, 'exit')
+            equal(caller.stdout.read(), b'done, in 2 steps\n')
+        shown = terminal.read()
+        contains(shown, '\r[##########----------] 1/2 step 1 of 2')
+        require(shown.endswith('\r\x1b[K'), 'not cleared:', repr(shown))
+
+
+def test_progress_is_silent_where_there_is_no_terminal():
+    with demo() as serving:
+        done = call(serving.urls[0], 'call', 'slow', 'steps=3', 'delay_ms=20')
+        equal(done.expect(0).err, '')
+
+
+EVIL = 'a\x1b]0;title\x07b\x7fc\u009bd\re\u202ef\tg\nh'
+
+
+def test_control_characters_are_spelt_out_on_a_terminal():
+    shown = 'a\\x1b]0;title\\x07b\\x7fc\\u009bd\\x0de\\u202ef\tg\r\nh\r\n'
+    with says(text(EVIL)) as fake, Terminal() as terminal:
+        with started(FAIRLEAD, 'call', fake.url, 'call', 'x',
+                     stdout=terminal.slave) as caller:
+            equal(caller.wait(WAIT), 0, 'exit')
+        equal(terminal.read(), shown)
+    evil_tool = {'name': 'x\x1b[2J', 'description': 'y\x1b[2J',
+                 'inputSchema': {'type': 'object',
+                                 'properties': {'z\x7f': {'type': 'q\x1b'}}}}
+    with Fake(lambda message: [{'result': {'tools': [evil_tool]}}]) as fake:
+        with Terminal() as terminal:
+            with started(FAIRLEAD, 'call', fake.url, 'tools', stderr=None,
+                         stdout=terminal.slave) as caller:
+                equal(caller.wait(WAIT), 0, 'exit')
+            seen = terminal.read()
+            require('\x1b' not in seen and '\x7f' not in seen, repr(seen))
+            contains(seen, 'x\\x1b[2J')
+    error = {'error': {'code': -1, 'message': 'no\x1b[2J'}}
+    with Fake(lambda message: [error]) as fake, Terminal() as terminal:
+        with started(FAIRLEAD, 'call', fake.url, 'tools',
+                     stderr=terminal.slave) as caller:
+            equal(caller.wait(WAIT), 3, 'exit')
+        contains(terminal.read(), 'no\\x1b[2J')
+
+
+def test_text_is_left_as_it_is_where_there_is_no_terminal():
+    with says(text(EVIL)) as fake:
+        equal(call(fake.url, 'call', 'x').expect(0).out, EVIL + '\n')
+    with says(text('ends itself\n'), text('more')) as fake:
+        call(fake.url, 'call', 'x').expect(0, 'ends itself\nmore\n')
+
+
+def test_what_is_not_text_is_described():
+    image = base64.b64encode(b'x' * 1234).decode()
+    with says({'type': 'image', 'mimeType': 'image/png', 'data': image},
+              {'type': 'audio', 'mimeType': 'audio/wav', 'data': 'eA=='},
+              {'type': 'resource_link', 'uri': 'file:///a', 'name': 'a'},
+              {'type': 'resource', 'resource': {
+                  'uri': 'file:///b', 'mimeType': 'text/plain',
+                  'text': 'b'}}) as fake:
+        call(fake.url, 'call', 'x').expect(
+            0, '[image image/png, 1234 bytes]\n[audio audio/wav, 1 bytes]\n'
+            '[resource_link file:///a]\n[resource file:///b text/plain]\n')
+
+
+def test_structured_content_is_shown_where_there_is_no_text():
+    made = {'a': [1, {'b': []}], 'c': '{"x"}, \\', 'd': {}}
+    with says(structuredContent=made) as fake:
+        out = call(fake.url, 'call', 'x').expect(0).out
+        equal(out, json.dumps(made, indent=2) + '\n')
+    with says(text('same'), structuredContent=made) as fake:
+        call(fake.url, 'call', 'x').expect(0, 'same\n')
+    with Fake(lambda message: [{'result': {'odd': 1}}]) as fake:
+        call(fake.url, 'call', 'x').expect(0, '{\n  "odd": 1\n}\n')
+
+
+def test_pages_are_followed_to_the_last():
+    def answer(message):
+        page = int(message.get('params', {}).get('cursor', '0'))
+        result = {'tools': [{'name': f't{page}', 'inputSchema': {}}]}
+        if page < 4:
+            result['nextCursor'] = str(page + 1)
+        return [{'result': result}]
+
+    with Fake(answer) as fake:
+        tools = call(fake.url, 'tools', '--json').expect(0).json()['tools']
+        equal([one['name'] for one in tools], [f't{n}' for n in range(5)])
+        call(fake.url, 'tools').expect(0, 't0\nt1\nt2\nt3\nt4\n')
+
+
+def test_pages_without_end_are_given_up():
+    with Fake(lambda message: [{'result': {
+            'tools': [], 'nextCursor': 'again'}}]) as fake:
+        contains(call(fake.url, 'tools').expect(2).err, 'does not end')
+        equal(fake.methods().count('tools/list'), 1000)
+
+
+def test_a_list_that_is_none_is_refused():
+    with Fake(lambda message: [{'result': {'tools': 'many'}}]) as fake:
+        contains(call(fake.url, 'tools').expect(2).err, 'not a list')
+
+
+def test_a_server_without_tools():
+    with Fake(lambda message: [], capabilities={}) as fake:
+        contains(call(fake.url, 'tools').expect(0, '').err, 'no tools')
+        equal(call(fake.url, 'tools', '--json').expect(0).json(),
+              {'tools': []})
+        contains(call(fake.url, 'call', 'x').expect(3).err, 'no tools')
+        contains(call(fake.url, 'info').expect(0).out, 'nothing')
+
+
+def test_noise_before_the_answer_is_passed_over():
+    noise = [b'\n', b'not json\n', b'[]\n', b'{"jsonrpc":"2.0","id":77,'
+             b'"result":{}}\n',
+             {'method': 'notifications/message', 'params': {'data': 'x'}},
+             {'result': {'content': [text('found')]}}]
+    with Fake(lambda message: noise) as fake:
+        call(fake.url, 'call', 'x').expect(0, 'found\n')
+
+
+def test_the_environment_of_a_child_can_be_chosen():
+    script = 'import json, os; json.dump(dict(os.environ), open("env", "w"))'
+    with folder() as place:
+        call('tools', '--cwd', place, '--env', 'COLOUR=blue', '--env', 'A=',
+             '--inherit-env', 'MY_TOKEN', '--', sys.executable, '-c', script,
+             env={'MY_TOKEN': 'one', 'YOUR_TOKEN': 'two', 'PLAIN': 'three',
+                  'COLOUR': 'red'}).expect(2)
+        with open(f'{place}/env', encoding='utf-8') as file:
+            env = json.load(file)
+    equal([env.get(name) for name in ('COLOUR', 'A', 'MY_TOKEN', 'YOUR_TOKEN',
+                                      'PLAIN')],
+          ['blue', '', 'one', None, 'three'])
+
+
+def test_what_a_child_writes_to_stderr_can_be_seen():
+    words = ('ping', '--', 'sh', '-c', 'echo hear me >&2; exec "$@"', 'sh',
+             *CHILD, '--quiet')
+    equal(call(*words).expect(0).err, '')
+    said = json.loads(call('--log-level=info', *words).expect(0).err)
+    equal(said['line'], 'hear me')
+
+
+def test_a_reader_that_leaves_early_does_no_harm():
+    with demo() as serving:
+        with started(FAIRLEAD, 'call', serving.urls[0], 'call', 'large',
+                     'bytes=15000000') as caller:
+            caller.stdout.read(10)
+            caller.stdout.close()
+            caller.stdout = None
+            require(caller.wait(WAIT) in (1, -signal.SIGPIPE), 'exit')
+
+
+def test_a_full_disk_is_told():
+    with demo() as serving, open('/dev/full', 'wb') as full:
+        done = subprocess.run([FAIRLEAD, 'call', serving.urls[0], 'ping'],
+                              stdout=full, stderr=subprocess.PIPE,
+                              timeout=WAIT, check=False)
+        equal(done.returncode, 1, 'exit')
+        contains(done.stderr.decode(), 'No space left')
+
+
+def test_tls_with_certificates_both_ways():
+    with folder() as place:
+        made = run('openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt',
+                   'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
+                   '-subj', '/CN=localhost', '-addext',
+                   'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout',
+                   f'{place}/key', '-out', f'{place}/cert')
+        made.expect(0)
+        tls = ('--tls-cert', f'{place}/cert', '--tls-key', f'{place}/key')
+        ca = ('--tls-ca', f'{place}/cert')
+        with demo(*tls, listen=('tls://127.0.0.1:0',)) as serving:
+            url, = serving.urls
+            call(url, 'call', 'add', 'a=2', 'b=3', *ca).expect(0, '5\n')
+            contains(call(url, 'ping').expect(2).err, '--tls-ca')
+            call(url, 'ping', '--insecure-skip-verify').expect(0)
+            call(url, 'ping', *ca, '--tls-server-name', 'other').expect(2)
+        with demo(*tls, *ca, '--require-client-cert',
+                  listen=('tls://127.0.0.1:0',)) as serving:
+            url, = serving.urls
+            call(url, 'ping', *ca).expect(2)
+            call(url, 'ping', *ca, *tls).expect(0)
+
+
+if __name__ == '__main__':
+    sys.exit(main(__name__))

@@ -1,0 +1,157 @@
+/*
+ * test_cmd_call_line.c - which server, which action, with what.
+ */
+#include "base/log.h"
+#include "base/span.h"
+#include "cmd/call_line.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WORDS = 12 };
+
+struct given {
+    char texts[WORDS][64];
+    char *argv[WORDS + 1];
+    fl_call_line line;
+    fl_error error;
+    fl_status status;
+};
+
+/* The line borrows from the words, so both are kept together. */
+static struct given *parse(const char *const *words)
+{
+    struct given *given = calloc(1, sizeof *given);
+
+    assert_non_null(given);
+    for (size_t i = 0; words[i] != NULL; i++) {
+        snprintf(given->texts[i], sizeof given->texts[i], "%s", words[i]);
+        given->argv[i] = given->texts[i];
+    }
+    given->status =
+        fl_call_line_parse(given->argv, &given->line, &given->error);
+    return given;
+}
+
+static void done(struct given *given)
+{
+    fl_call_line_deinit(&given->line);
+    free(given);
+}
+
+#define W(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void refuse(const char *quote, const char *const *words)
+{
+    struct given *given = parse(words);
+
+    assert_int_equal(given->status, FL_E_INVALID);
+    if (strstr(given->error.text, quote) == NULL)
+        fail_msg("'%s' is not in: %s", quote, given->error.text);
+    done(given);
+}
+
+static void test_call_line_takes_an_address_in_front(void **state)
+{
+    struct given *given = parse(W("tcp://h:1", "call", "add", "a=2"));
+    fl_span json = fl_buf_view(&given->line.arguments);
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    assert_string_equal(given->line.url, "tcp://h:1");
+    assert_int_equal(given->line.action, FL_CALL_TOOL);
+    assert_string_equal(given->line.tool, "add");
+    assert_true(fl_span_equal(json, FL_SPAN("{\"a\":2}")));
+    assert_true(given->line.client.connection.no_reconnect);
+    done(given);
+}
+
+static void test_call_line_takes_a_command_behind(void **state)
+{
+    struct given *given =
+        parse(W("ping", "--env", "A=1", "--", "server", "--json", "x"));
+    const fl_child_settings *child = &given->line.client.connection.child;
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    assert_null(given->line.url);
+    assert_int_equal(given->line.action, FL_CALL_PING);
+    assert_string_equal(child->argv[0], "server");
+    assert_string_equal(child->argv[1], "--json");
+    assert_null(child->argv[3]);
+    assert_string_equal(child->env[0], "A=1");
+    assert_null(child->env[1]);
+    assert_false(given->line.json);
+    done(given);
+}
+
+static void test_call_line_lists_tools_by_default(void **state)
+{
+    struct given *given = parse(W("--", "server"));
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    assert_int_equal(given->line.action, FL_CALL_TOOLS);
+    done(given);
+    given = parse(W("unix:/s"));
+    assert_int_equal(given->status, FL_OK);
+    assert_int_equal(given->line.action, FL_CALL_TOOLS);
+    done(given);
+}
+
+static void test_call_line_timeout_is_for_opening_and_asking(void **state)
+{
+    struct given *given = parse(W("tcp://h:1", "--timeout", "2.5"));
+
+    (void)state;
+    assert_int_equal(given->line.client.request_timeout_ms, 2500);
+    assert_int_equal(given->line.client.connection.open_timeout_ms, 2500);
+    done(given);
+    given = parse(W("tcp://h:1"));
+    assert_int_equal(given->line.client.request_timeout_ms, 0);
+    assert_int_equal(given->line.log_level, FL_LOG_WARN);
+    done(given);
+}
+
+static void test_call_line_help_needs_nothing_else(void **state)
+{
+    struct given *given = parse(W("--help"));
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    assert_true(given->line.help);
+    done(given);
+}
+
+static void test_call_line_says_what_is_missing_or_too_much(void **state)
+{
+    (void)state;
+    refuse("which server?", (const char *const[]){NULL});
+    refuse("which server?", W("tools"));
+    refuse("nothing comes after --", W("tools", "--"));
+    refuse("which one?", W("tcp://h:1", "--", "server"));
+    refuse("which tool?", W("tcp://h:1", "call"));
+    refuse("Did you mean ping?", W("tcp://h:1", "pong"));
+    refuse("takes no arguments", W("tcp://h:1", "ping", "x"));
+    refuse("key=value", W("tcp://h:1", "call", "add", "x"));
+    refuse("debug info warn error off", W("tcp://h:1", "--log-level", "x"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_call_line_takes_an_address_in_front),
+        cmocka_unit_test(test_call_line_takes_a_command_behind),
+        cmocka_unit_test(test_call_line_lists_tools_by_default),
+        cmocka_unit_test(test_call_line_timeout_is_for_opening_and_asking),
+        cmocka_unit_test(test_call_line_help_needs_nothing_else),
+        cmocka_unit_test(test_call_line_says_what_is_missing_or_too_much),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
