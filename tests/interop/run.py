@@ -98,7 +98,8 @@ def check_client(tap, client, mode, revision, server):
 
 
 MODES = {'v1': (('legacy', LEGACY),),
-         'v2': (('legacy', LEGACY), ('auto', MODERN))}
+         # the demo does not serve 2026-07-28 yet: auto must find that out
+         'v2': (('legacy', LEGACY), ('auto', LEGACY))}
 
 
 def stdio_client(tap, fairlead, sdk):
