@@ -27,6 +27,7 @@ static fl_status split(const char *word, struct pair *out, fl_error *error)
     fl_span all = fl_span_of(word);
     size_t at = fl_span_find(all, '=');
 
+    *out = (struct pair){.value = ""};
     if (at == all.len || at == 0 || (at == 1 && word[0] == ':'))
         return fl_error_set(error, FL_E_INVALID,
                             "argument '%s' is not key=value; want a=2, "

@@ -11,11 +11,11 @@
 #include "base/span.h"
 #include "cmd/complain.h"
 #include "cmd/pretty.h"
+#include "io/uv_status.h"
 #include "json/nav.h"
 #include "json/write.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum { TEXT_MAX = 64 * 1024 * 1024 };
 
@@ -277,6 +277,6 @@ bool fl_show_end(const fl_show *show)
 {
     if (fflush(show->out.file) == 0 && !ferror(show->out.file))
         return true;
-    fl_complain("call", "cannot write to stdout: %s", strerror(errno));
+    fl_complain("call", "cannot write to stdout: %s", fl_uv_text(-errno));
     return false;
 }

@@ -7,6 +7,7 @@
 #include "cmd/slurp.h"
 
 #include "base/status.h"
+#include "io/uv_status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ static fl_status read_all(int fd, const char *name, fl_buf *into,
             continue;
         if (n < 0)
             return fl_error_set(error, FL_E_IO, "cannot read %s: %s", name,
-                                strerror(errno));
+                                fl_uv_text(-errno));
         fl_status rc = fl_buf_append(into, (fl_span){piece, (size_t)n});
         if (rc != FL_OK)
             return fl_error_set(error, rc, "%s: %s (%zu bytes)", name,
@@ -42,7 +43,7 @@ fl_status fl_slurp(const char *path, fl_buf *into, fl_error *error)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fl_error_set(error, FL_E_NOT_FOUND, "cannot open '%s': %s", path,
-                            strerror(errno));
+                            fl_uv_text(-errno));
     fl_status rc = read_all(fd, path, into, error);
     close(fd);
     return rc;

@@ -184,6 +184,9 @@ void fl_call_reply_text(fl_call *call, fl_span text)
     answer_text(call, text, false);
 }
 
+static void answer_format(fl_call *call, bool is_error, const char *format,
+                          va_list args) FL_PRINTF(3, 0);
+
 /* Formats on the stack if it fits, and in memory of its own if not. */
 static void answer_format(fl_call *call, bool is_error, const char *format,
                           va_list args)

@@ -25,6 +25,10 @@ class Mismatch(Exception):
     pass
 
 
+class Skip(Exception):
+    """What a test needs is not on this machine."""
+
+
 def require(fact, *why):
     if not fact:
         raise Mismatch(' '.join(str(word) for word in why))
@@ -286,6 +290,8 @@ def main(module):
         try:
             test()
             print(f'ok {number} - {name}', flush=True)
+        except Skip as why:
+            print(f'ok {number} - {name} # SKIP {why}', flush=True)
         except Exception as why:  # a test may fail in any way
             failures += 1
             print(f'not ok {number} - {name}')

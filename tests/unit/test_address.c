@@ -98,24 +98,36 @@ static void test_address_port_is_0_to_65535(void **state)
 static void test_address_refuses_what_it_would_have_to_ignore(void **state)
 {
     static const char *const bad[] = {
-        "tcp://user@h:1", "tcp://user:pw@h:1",
-        "tcp://h:1/",     "tcp://h:1/path",
-        "tcp://h:1?q",    "tcp://h:1#f",
-        "tcp://h/x:1",    "tcp://h?x:1",
-        "tcp://h#x:1",    "tcp://h%41:1",
-        "tcp://h h:1",    "tcp://:1",
-        "tcp://",         "tcp:",
-        "tcp:h:1",        "tcp:/h:1",
-        "tcp:///h:1",     "tcp://h\x01:1",
-        "tcp://h\x7f:1",  "tcp://caf\xc3\xa9:1",
-        "tcp://h",        "tcp://h:1:2",
-        "tcp://h\\x:1",   "tcp://[fe80::1%eth0]:1",
+        "tcp://h:1/",    "tcp://h:1/path",
+        "tcp://h:1?q",   "tcp://h:1#f",
+        "tcp://h/x:1",   "tcp://h?x:1",
+        "tcp://h#x:1",   "tcp://h%41:1",
+        "tcp://h h:1",   "tcp://:1",
+        "tcp://",        "tcp:",
+        "tcp:h:1",       "tcp:/h:1",
+        "tcp:///h:1",    "tcp://h\x01:1",
+        "tcp://h\x7f:1", "tcp://caf\xc3\xa9:1",
+        "tcp://h",       "tcp://h:1:2",
+        "tcp://h\\x:1",  "tcp://[fe80::1%eth0]:1",
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_refused(bad[i], FL_E_INVALID, "tcp://127.0.0.1:7332");
     assert_refused("tls://x", FL_E_INVALID, "tls://HOST:PORT");
+}
+
+static void test_address_never_repeats_a_password(void **state)
+{
+    fl_address address;
+    fl_error error;
+
+    (void)state;
+    assert_refused("tcp://user@h:1", FL_E_INVALID, "no user name or password");
+    assert_int_equal(
+        fl_address_parse("tls://user:hunter2@h:1", &address, &error),
+        FL_E_INVALID);
+    assert_null(strstr(error.text, "hunter2"));
 }
 
 static void test_address_host_has_at_most_253_bytes(void **state)
@@ -245,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_address_ipv6_host_loses_its_brackets),
         cmocka_unit_test(test_address_port_is_0_to_65535),
         cmocka_unit_test(test_address_refuses_what_it_would_have_to_ignore),
+        cmocka_unit_test(test_address_never_repeats_a_password),
         cmocka_unit_test(test_address_host_has_at_most_253_bytes),
         cmocka_unit_test(test_address_unix_is_a_path_or_an_abstract_name),
         cmocka_unit_test(test_address_unix_path_has_at_most_107_bytes),

@@ -638,7 +638,7 @@ static void meet_once(void *user)
 {
     fl_loop *loop = fl_loop_new();
     fl_acceptor_options options = {.host = "127.0.0.1"};
-    scene s = {.loop = loop};
+    scene s = {.loop = loop, .server.close_in = PROBE_ON_END};
     fl_tls *const *tls = user;
 
     if (loop == NULL)
