@@ -126,6 +126,7 @@ static void end(fl_call *call)
     if (!call->deferred)
         return;
     fl_list_remove(&call->node);
+    session->deferred--;
     if (!call->cancelled)
         session->in_flight--;
     if (session->link != NULL)
@@ -293,6 +294,7 @@ fl_call *fl_call_defer(fl_call *call)
     kept->progress_token = move_in(&at, call->progress_token);
     kept->deferred = true;
     fl_list_append(&session->calls, &kept->node);
+    session->deferred++;
     session->in_flight++;
     fl_link_hold(session->link);
     call->strings = NULL;

@@ -107,6 +107,9 @@ fl_status fl_client_request(fl_client *client, const char *method,
 
     if (client->state == FL_CLIENT_CLOSING)
         return FL_E_CLOSED;
+    if (fl_map_count(&client->requests.by_token) - client->opening >=
+        client->max_requests)
+        return FL_BUSY;
     if (full.timeout_ms == 0)
         full.timeout_ms = client->timeout_ms;
     const char *capability = capability_of(method);
@@ -166,6 +169,8 @@ fl_status fl_client_notify(fl_client *client, const char *method,
 
     if (client->state != FL_CLIENT_READY)
         return FL_E_STATE;
+    if (!fl_request_method_ok(method))
+        return FL_E_INVALID;
     if (params.len > 0 && (fl_json_scan(params, 0, &top, NULL) != FL_OK ||
                            top.type != FL_JSON_OBJECT))
         return FL_E_INVALID;
@@ -252,6 +257,7 @@ static void on_initialized(fl_client *client, const fl_answer *answer,
                            "\"notifications/initialized\"}");
 
     (void)user;
+    client->opening = 0;
     if (client->state != FL_CLIENT_INITIALIZING ||
         answer->status == FL_E_CLOSED)
         return; /* the link tells the rest */
@@ -305,6 +311,7 @@ static void on_open(fl_link *link)
         rc = fl_request_new(&client->requests, "initialize",
                             fl_buf_view(params), &options, &request);
     if (rc == FL_OK) {
+        client->opening = 1;
         request->urgent = true;
         request->on_answer = on_initialized;
         rc = try_send(client, request);
@@ -394,10 +401,10 @@ static fl_client *make(fl_loop *loop, const fl_client_options *options,
                              : REQUEST_TIMEOUT_MS;
     client->why.status = FL_OK;
     fl_buf_init(&client->said, SAID_MAX);
-    fl_requests_init(&client->requests, client, loop,
-                     options->connection.max_in_flight > 0
-                         ? options->connection.max_in_flight
-                         : MAX_IN_FLIGHT,
+    client->max_requests = options->connection.max_in_flight > 0
+                               ? options->connection.max_in_flight
+                               : MAX_IN_FLIGHT;
+    fl_requests_init(&client->requests, client, loop, client->max_requests + 1,
                      &requests_events);
     client->name = fl_mem_string(
         fl_span_of(options->name != NULL ? options->name : "fairlead"));

@@ -25,6 +25,8 @@ struct fl_client {
     fl_requests requests;
     fl_client_state state;
     uint64_t timeout_ms;
+    size_t max_requests; /* initialize, which may not wait, aside */
+    size_t opening;      /* 1 while it is under way */
     char *name;
     char *version;
     const fl_revision *offered;

@@ -145,6 +145,16 @@ static void read_call_params(fl_span params, struct call_params *out)
             out->meta = member.value;
 }
 
+/* MCP has tokens be strings or numbers; anything else asks for nothing. */
+static fl_span progress_token(fl_span meta)
+{
+    fl_span token = fl_json_get(meta, FL_SPAN("progressToken"));
+    fl_json_type type = fl_json_type_of(token);
+
+    return type == FL_JSON_STRING || type == FL_JSON_NUMBER ? token
+                                                            : (fl_span){0};
+}
+
 static bool admit(fl_return to, const fl_msg *msg)
 {
     fl_session *session = to.session;
@@ -157,7 +167,9 @@ static bool admit(fl_return to, const fl_msg *msg)
                         (fl_span){0});
         return false;
     }
-    if (session->in_flight < session->max_in_flight)
+    /* cancelled ones count until their handler is done, or a client that
+     * cancels all it asks for could have any number of them running */
+    if (session->deferred < session->max_in_flight)
         return true;
     fl_buf data;
     fl_buf_init(&data, 64);
@@ -192,12 +204,11 @@ static void on_tools_call(fl_return to, const fl_msg *msg)
     const fl_tool *tool = find_tool(to.session, params.name);
     if (tool == NULL) {
         fl_return_refuse(to, msg->id, FL_RPC_INVALID_PARAMS, "unknown tool",
-                         "name",
-                         (fl_span){params.name.ptr + 1, params.name.len - 2});
+                         "name", params.name);
         return;
     }
     fl_call_run(to, tool, msg->id, params.arguments,
-                fl_json_get(params.meta, FL_SPAN("progressToken")));
+                progress_token(params.meta));
 }
 
 static void on_initialized(fl_return to, const fl_msg *msg)
@@ -256,6 +267,12 @@ static const struct method *find_method(const fl_session *session,
     return NULL;
 }
 
+/* The method as it came: its quotes are in the text too. */
+static fl_span method_token(const fl_msg *msg)
+{
+    return (fl_span){msg->method.ptr - 1, msg->method.len + 2};
+}
+
 void fl_methods_request(fl_return to, const fl_msg *msg)
 {
     const struct method *method = find_method(to.session, msg);
@@ -264,11 +281,11 @@ void fl_methods_request(fl_return to, const fl_msg *msg)
         (method == NULL || !method->before_initialize))
         fl_return_refuse(to, msg->id, FL_RPC_NOT_INITIALIZED,
                          "not initialized: send initialize first", "method",
-                         msg->method);
+                         method_token(msg));
     else if (method == NULL)
         fl_return_refuse(to, msg->id, FL_RPC_METHOD_NOT_FOUND,
                          "method not found, or its capability was not declared",
-                         "method", msg->method);
+                         "method", method_token(msg));
     else
         method->serve(to, msg);
 }

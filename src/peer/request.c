@@ -65,6 +65,12 @@ void fl_request_fail_later(fl_request *request, fl_status status)
     fl_timer_start(&request->timer, 0);
 }
 
+static void fail_as_promised(fl_request *request)
+{
+    fl_request_fail(request, request->ending,
+                    fl_span_of(fl_status_text(request->ending)));
+}
+
 static void expire(fl_request *request)
 {
     char text[96];
@@ -82,8 +88,7 @@ static void on_timer(fl_timer *timer, void *user)
 
     (void)timer;
     if (request->ending != FL_OK)
-        fl_request_fail(request, request->ending,
-                        fl_span_of(fl_status_text(request->ending)));
+        fail_as_promised(request);
     else
         expire(request);
 }
@@ -121,6 +126,8 @@ void fl_requests_fail(fl_requests *requests, bool sent_only, fl_status status,
         fl_request *request = FL_LIST_ENTRY(node, fl_request, node);
         if (sent_only && fl_buf_len(&request->text) > 0)
             fl_list_append(&requests->list, node);
+        else if (request->ending != FL_OK) /* its end was promised before */
+            fail_as_promised(request);
         else
             fl_request_fail(request, status, text);
     }
@@ -177,7 +184,7 @@ static fl_status compose(fl_request *request, const char *method,
     return rc;
 }
 
-static bool plain_method(const char *method)
+bool fl_request_method_ok(const char *method)
 {
     return method[0] != '\0' &&
            strspn(method, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -188,7 +195,7 @@ static fl_status check(const char *method, fl_span *params)
 {
     fl_json_top top;
 
-    if (!plain_method(method))
+    if (!fl_request_method_ok(method))
         return FL_E_INVALID;
     if (params->len == 0)
         return FL_OK;
@@ -219,7 +226,7 @@ fl_status fl_request_new(fl_requests *requests, const char *method,
     fl_timer_init(&request->timer, requests->loop, on_timer, request);
     if (request->options.max_total_ms == 0)
         request->options.max_total_ms =
-            request->options.timeout_ms == FL_NEVER
+            request->options.timeout_ms > FL_NEVER / TOTAL_FACTOR
                 ? FL_NEVER
                 : request->options.timeout_ms * TOTAL_FACTOR;
 

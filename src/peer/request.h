@@ -54,6 +54,9 @@ void fl_requests_init(fl_requests *requests, fl_client *client, fl_loop *loop,
 /* There must be none left. */
 void fl_requests_deinit(fl_requests *requests);
 
+/* A name that needs no escapes, as all method names do. */
+bool fl_request_method_ok(const char *method);
+
 /* FL_BUSY at the maximum, FL_E_NOMEM, FL_E_INVALID: params is no object. */
 FL_MUST_USE fl_status fl_request_new(fl_requests *requests, const char *method,
                                      fl_span params,

@@ -65,7 +65,7 @@ void fl_return_refuse(fl_return to, fl_span id, int code, const char *message,
     fl_json_writer_init(&writer, &data);
     fl_json_object(&writer);
     fl_json_key(&writer, key);
-    fl_json_text(&writer, value);
+    fl_json_raw(&writer, value);
     fl_json_object_end(&writer);
     /* a value too long to repeat is left out */
     bool fits = fl_json_writer_end(&writer) == FL_OK;

@@ -23,6 +23,8 @@ static void serve_element(fl_return to, fl_span text)
     fl_msg_fault fault;
 
     if (fl_msg_read(text, &msg, &fault) != FL_OK) {
+        if (msg.result.len > 0 || msg.error.len > 0)
+            return; /* a bad response is not answered */
         fl_batch_expect(to.batch);
         fl_return_error(to, msg.id, fault.code, fl_span_of(fault.what),
                         (fl_span){0});
@@ -122,11 +124,9 @@ void fl_session_fail_calls(fl_session *session)
 
     while ((call = first_running(session)) != NULL) {
         fl_return to = call->to;
-        to.batch = NULL;
-        if (call->to.batch == NULL)
-            fl_return_error(to, call->id, FL_RPC_INTERNAL_ERROR,
-                            FL_SPAN("the server is shutting down"),
-                            (fl_span){0});
+        call->to.batch = NULL; /* it has its answer, and may go with it */
+        fl_return_error(to, call->id, FL_RPC_INTERNAL_ERROR,
+                        FL_SPAN("the server is shutting down"), (fl_span){0});
         fl_call_cancel(call);
     }
 }

@@ -30,6 +30,7 @@ struct fl_session {
     fl_loop *loop;
     const fl_revision *revision; /* NULL until initialize */
     fl_list calls;               /* deferred, in the order they came */
+    unsigned deferred;           /* how many they are */
     unsigned in_flight;          /* of them, not cancelled */
     unsigned max_in_flight;
     fl_session_state state;
@@ -62,7 +63,8 @@ void fl_return_send(fl_return to, const fl_span *parts, size_t count);
 void fl_return_result(fl_return to, fl_span id, fl_span result);
 void fl_return_error(fl_return to, fl_span id, int code, fl_span message,
                      fl_span data);
-/* An error whose data is {"<key>":"<value>"}. */
+/* An error whose data is {"<key>":<value>}; `value` is a token of the
+ * message, so that it is repeated as it came. */
 void fl_return_refuse(fl_return to, fl_span id, int code, const char *message,
                       const char *key, fl_span value);
 

@@ -119,9 +119,15 @@ fl_status fl_tools_add(fl_tools *tools, const fl_tool *tool)
     return FL_OK;
 }
 
-const fl_tool *fl_tools_find(const fl_tools *tools, fl_span name)
+const fl_tool *fl_tools_find(fl_tools *tools, fl_span name)
 {
-    return fl_map_get(&tools->by_name, name);
+    if (tools->last != NULL &&
+        fl_span_equal(fl_span_of(tools->last->name), name))
+        return tools->last;
+    const fl_tool *found = fl_map_get(&tools->by_name, name);
+    if (found != NULL)
+        tools->last = found;
+    return found;
 }
 
 static void write_json(fl_json_writer *writer, const char *key,

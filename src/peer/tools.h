@@ -20,6 +20,7 @@ typedef struct fl_tools {
     fl_map by_name;  /* to fl_tool copies */
     fl_tool **tools; /* in the order they came */
     size_t count, cap;
+    const fl_tool *last; /* found: the same one is often asked for again */
     fl_buf lists[FL_TOOLS_LISTS]; /* tools/list results, made when asked for */
 } fl_tools;
 
@@ -30,7 +31,7 @@ void fl_tools_deinit(fl_tools *tools);
 FL_MUST_USE fl_status fl_tools_add(fl_tools *tools, const fl_tool *tool);
 
 /* NULL when there is none of this name. */
-const fl_tool *fl_tools_find(const fl_tools *tools, fl_span name);
+const fl_tool *fl_tools_find(fl_tools *tools, fl_span name);
 
 /* The result of tools/list as JSON, with what `revision` knows of. */
 FL_MUST_USE fl_status fl_tools_list(fl_tools *tools,

@@ -90,7 +90,10 @@ static void take_line(fl_line_link *line, fl_span text)
                fl_log_text("reason", fl_span_of(fault.what)),
                fl_log_int("offset", (int64_t)fault.at),
                fl_log_text("line", text));
-    refuse_line(line, msg.id, fault.code, fault.what, fault.at);
+    if (msg.result.len > 0 || msg.error.len > 0)
+        link->stats.errors++; /* or two sides would answer errors for ever */
+    else
+        refuse_line(line, msg.id, fault.code, fault.what, fault.at);
 }
 
 static void take(fl_line_link *line, fl_status rc, fl_span text)

@@ -251,12 +251,12 @@ void fl_line_link_attach(fl_line_link *line, fl_stream *stream)
 
 void fl_line_link_join(char *text, size_t len)
 {
-    char *end = text + len;
+    size_t at = fl_lines_find_end((fl_span){text, len});
 
-    for (char *at = text; (at = memchr(at, '\n', (size_t)(end - at)));)
-        *at = ' ';
-    for (char *at = text; (at = memchr(at, '\r', (size_t)(end - at)));)
-        *at = ' ';
+    while (at < len) {
+        text[at] = ' ';
+        at += fl_lines_find_end((fl_span){text + at, len - at});
+    }
 }
 
 static fl_status write_line(fl_line_link *line, const fl_span *parts,

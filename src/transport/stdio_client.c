@@ -20,7 +20,6 @@
 #include "transport/environ.h"
 #include "transport/line_link.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +34,7 @@ typedef struct child_link {
     fl_line_link line;
     fl_line_settings settings;
     fl_child *child;  /* NULL once it has gone */
+    bool exited;      /* which is seen before that */
     fl_timer opening; /* on_open never comes from inside a connect */
     fl_lines stderr_lines;
     char tail[TAIL];
@@ -70,8 +70,13 @@ static void settle(child_link *link)
 static void on_stream_gone(fl_line_link *line)
 {
     child_link *link = (child_link *)line;
+    fl_error why;
 
     fl_timer_stop(&link->opening);
+    if (!link->exited && line->why != NULL && line->why->status == FL_END) {
+        fl_error_set(&why, FL_END, "'%s' closed its stdout", link->command);
+        fl_line_link_blame(line, &why);
+    }
     if (link->child != NULL)
         fl_child_stop(link->child);
     else
@@ -135,7 +140,7 @@ static void describe(const child_link *link, const fl_child_exit *how,
         fl_error_set(why, FL_END, "'%s' exited", link->command);
 }
 
-/* The end of its stdout is often seen before its exit, which says more; but
+/* The end of its pipes is often seen before its exit, which says more; but
  * how it died after we told it to is no news. */
 static bool says_more(const child_link *link, const fl_child_exit *how)
 {
@@ -143,9 +148,13 @@ static bool says_more(const child_link *link, const fl_child_exit *how)
 
     if (link->line.link.state != FL_LINK_CLOSING)
         return true;
-    return known != NULL && known->status != FL_E_CHILD &&
-           (how->failure.status != FL_OK || how->code != 0 ||
-            (how->signal != SIGTERM && how->signal != SIGKILL));
+    if (known == NULL || known->status == FL_E_CHILD)
+        return false;
+    if (how->failure.status != FL_OK)
+        return true;
+    return !how->told &&
+           (how->code != 0 || how->signal != 0 || known->status == FL_END ||
+            known->status == FL_E_CLOSED);
 }
 
 /* What it wrote last may still be in the pipe, so the link goes on until the
@@ -156,6 +165,7 @@ static void on_exit_seen(void *user, const fl_child_exit *how)
     fl_span rest;
     fl_error why;
 
+    link->exited = true;
     if (fl_lines_finish(&link->stderr_lines, &rest) == FL_OK)
         log_stderr(link, rest);
     if (!says_more(link, how))

@@ -47,7 +47,7 @@ void fl_lines_deinit(fl_lines *lines)
 /* memchr() looks for one byte only, and two passes would cost twice: here
  * sixteen bytes are held against LF and CR at once. (64 to a branch was tried
  * and is no faster on lines of 300 bytes.) */
-static size_t find_any(fl_span in)
+size_t fl_lines_find_end(fl_span in)
 {
     size_t n = 0;
 #ifdef __SSE2__
@@ -70,7 +70,7 @@ static size_t find_any(fl_span in)
 /* How many bytes of `in` come before a line end; in.len if none is there. */
 static size_t find_end(fl_lines_ends ends, fl_span in)
 {
-    return ends == FL_LINES_LF ? fl_span_find(in, '\n') : find_any(in);
+    return ends == FL_LINES_LF ? fl_span_find(in, '\n') : fl_lines_find_end(in);
 }
 
 static fl_span take_front(fl_span *in, size_t n)

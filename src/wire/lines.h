@@ -66,4 +66,7 @@ FL_MUST_USE fl_status fl_lines_finish(fl_lines *lines, fl_span *line);
  */
 void fl_lines_rest(fl_lines *lines);
 
+/* How many bytes come before the first LF or CR; in.len if there is none. */
+size_t fl_lines_find_end(fl_span in);
+
 #endif
