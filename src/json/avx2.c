@@ -9,7 +9,8 @@
  * neighbouring bytes can be wrong.
  *
  * The file is compiled with the rest; only its functions ask for more than
- * the base instruction set, and nobody calls them unless usable() says so.
+ * the base instruction set, and nobody calls them unless the processor can
+ * follow.
  */
 #include "json/kernel.h"
 #include "json/masks.h"
@@ -288,13 +289,7 @@ TARGET static size_t mark(fl_span text, size_t from, size_t want, size_t *at)
     return mark_blocks(text, from, want, at);
 }
 
-static bool usable(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("pclmul");
-}
-
 const fl_json_kernel fl_json_kernel_avx2 = {
-    .name = "avx2", .usable = usable, .check = check, .mark = mark};
+    .name = "avx2", .check = check, .mark = mark};
 
 #endif

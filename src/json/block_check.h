@@ -165,9 +165,9 @@ KERNEL bool is_common(uint64_t word, unsigned len)
 
     if (wrong == 0)
         return len == 1 || (word & 0xff) != '0';
-    word &= mask;
-    return word == 0x65757274 || word == 0x6c6c756e || /* true, null */
-           word == 0x65736c6166;                       /* false */
+    word &= mask; /* true, null, false; a NUL behind them is no less wrong */
+    return (len == 4 && (word == 0x65757274 || word == 0x6c6c756e)) ||
+           (len == 5 && word == 0x65736c6166);
 }
 
 KERNEL bool check_scalar(const char *at, const char *end)
@@ -175,18 +175,30 @@ KERNEL bool check_scalar(const char *at, const char *end)
     return fl_json_take_scalar(&at, end) && at < end && fl_json_is_end(*at);
 }
 
-KERNEL bool check_scalars(const char *at, const char *end, const tokens *t)
+/* Eight bytes from `at`, zeroes behind the end; the text has eight at least. */
+KERNEL uint64_t word_at(const char *at, const char *end)
 {
+    uint64_t word;
+
+    if (end - at >= 8) {
+        memcpy(&word, at, sizeof word);
+        return word;
+    }
+    memcpy(&word, end - 8, sizeof word);
+    return word >> 8 * (8 - (end - at));
+}
+
+KERNEL bool check_scalars(fl_span text, size_t base, const tokens *t)
+{
+    const char *end = text.ptr + text.len;
+
     for (uint64_t starts = t->scalars; starts != 0; starts &= starts - 1) {
         int place = __builtin_ctzll(starts);
-        const char *token = at + place;
-        uint64_t behind = ~t->scalar >> place, word;
+        const char *token = text.ptr + base + place;
+        uint64_t behind = ~t->scalar >> place;
         unsigned len = behind != 0 ? (unsigned)__builtin_ctzll(behind) : BLOCK;
-        if (len <= sizeof word && end - token >= (int)sizeof word) {
-            memcpy(&word, token, sizeof word);
-            if (is_common(word, len))
-                continue;
-        }
+        if (len <= 8 && text.len >= 8 && is_common(word_at(token, end), len))
+            continue;
         if (!check_scalar(token, end))
             return false;
     }
@@ -229,9 +241,8 @@ KERNEL bool check_block(checker *c, const constants *k, const window *w,
                  : pair_up(&c->tokens, quotes, inside, space, beyond, &found);
     if (wrong != 0)
         return false;
-    const char *at = c->text.ptr + base, *end = c->text.ptr + c->text.len;
-    return check_scalars(at, end, &found) &&
-           nest(c->nest, &found, at, base, c->marks);
+    return check_scalars(c->text, base, &found) &&
+           nest(c->nest, &found, c->text.ptr + base, base, c->marks);
 }
 
 KERNEL bool check_blocks(fl_span text, unsigned max_depth, fl_json_marks *marks)
@@ -266,5 +277,6 @@ KERNEL bool check_blocks(fl_span text, unsigned max_depth, fl_json_marks *marks)
         if (!check_block(&c, &k, &w, base))
             return false;
     }
-    return nest.depth == 0 && c.strings.inside == 0 && c.tokens.ended != 0;
+    /* a string left open, like anything else unfinished, has not ended */
+    return nest.depth == 0 && c.tokens.ended != 0;
 }

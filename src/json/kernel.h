@@ -27,7 +27,6 @@ typedef struct fl_json_marks {
 
 typedef struct fl_json_kernel {
     const char *name;
-    bool (*usable)(void); /* does this processor have what it takes? */
 
     /* True only if `text` is right; false lets the plain kernel decide.
      * `max_depth` is 1 to FL_JSON_MAX_DEPTH. */
@@ -47,6 +46,17 @@ enum { FL_JSON_KERNELS = 3 };
 extern const fl_json_kernel fl_json_kernel_plain;
 extern const fl_json_kernel fl_json_kernel_sse2;
 extern const fl_json_kernel fl_json_kernel_avx2;
+
+/* The processor was asked before main(); this is a load and a test. */
+static inline bool fl_json_kernel_avx2_usable(void)
+{
+#ifdef __SSE2__
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("pclmul");
+#else
+    return false;
+#endif
+}
 
 /* The kernel at this place, or NULL if this machine cannot run it. */
 const fl_json_kernel *fl_json_kernel_at(size_t index);

@@ -132,7 +132,11 @@ bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member)
     if (member->value.len == 0)
         return stop(walk, member);
     walk->next = (unsigned char)(walk->next + want);
-    walk->from = walk->text.ptr[end] == ',' ? end + 1 : walk->text.len;
+    walk->from = end + 1;
+    if (walk->text.ptr[end] != ',') { /* the last one */
+        walk->next = walk->found;
+        walk->from = walk->text.len;
+    }
     return true;
 }
 

@@ -241,10 +241,5 @@ static size_t mark(fl_span text, size_t from, size_t want, size_t *at)
     return found;
 }
 
-static bool usable(void)
-{
-    return true;
-}
-
 const fl_json_kernel fl_json_kernel_plain = {
-    .name = "plain", .usable = usable, .check = check, .mark = mark};
+    .name = "plain", .check = check, .mark = mark};

@@ -219,12 +219,7 @@ static size_t mark(fl_span text, size_t from, size_t want, size_t *at)
     return mark_blocks(text, from, want, at);
 }
 
-static bool usable(void)
-{
-    return true;
-}
-
 const fl_json_kernel fl_json_kernel_sse2 = {
-    .name = "sse2", .usable = usable, .check = check, .mark = mark};
+    .name = "sse2", .check = check, .mark = mark};
 
 #endif

@@ -291,7 +291,10 @@ static void test_json_scan_sees_every_lane_of_a_string(void **state)
     at_every_place("\n", FL_E_BAD_JSON, 0);
     at_every_place("\\x", FL_E_BAD_JSON, 1);
     at_every_place("\\U0041", FL_E_BAD_JSON, 1);
+    at_every_place("\\ug234", FL_E_BAD_JSON, 2);
+    at_every_place("\\u1g34", FL_E_BAD_JSON, 3);
     at_every_place("\\u12g4", FL_E_BAD_JSON, 4);
+    at_every_place("\\u123g", FL_E_BAD_JSON, 5);
     at_every_place("\\u123", FL_E_BAD_JSON, 5);
     at_every_place("\\\xc3\xa9", FL_E_BAD_JSON, 1);
     at_every_place("\"", FL_E_BAD_JSON, 1);
@@ -431,6 +434,20 @@ static void test_json_scan_takes_numbers_and_words_exactly(void **state)
         assert_int_equal(judge(fl_span_of(text)).status, FL_E_BAD_JSON);
         assert_int_equal(judge(fl_span_of(bad[i])).status, FL_E_BAD_JSON);
     }
+}
+
+/* A NUL is a byte like any other, and never white space. */
+static void test_json_scan_is_not_ended_by_a_nul(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(FL_SPAN("[true\0, 1, 2, 3]")).at, 5);
+    assert_int_equal(judge(FL_SPAN("[null\0\0\0\0, 1]")).at, 5);
+    assert_int_equal(judge(FL_SPAN("[false\0, 1, 2, 3]")).at, 6);
+    assert_int_equal(judge(FL_SPAN("[12\0, 1, 2, 3]")).at, 3);
+    assert_int_equal(judge(FL_SPAN("{}\0")).at, 2);
+    assert_int_equal(judge(FL_SPAN("[\"\0\"]")).at, 2);
+    assert_int_equal(judge(FL_SPAN("[\"\\\0\"]")).at, 3);
+    assert_int_equal(judge(FL_SPAN("\0")).at, 0);
 }
 
 /* Every text cut short at every place must end too early, at its very end. */
@@ -651,7 +668,7 @@ static void test_json_scan_kernels_are_where_they_should_be(void **state)
     assert_ptr_not_equal(fl_json_kernel_best(), &fl_json_kernel_plain);
 #endif
     if (fl_json_kernel_at(2) == NULL)
-        print_message("SKIPPED: this processor cannot run the AVX2 kernel\n");
+        fprintf(stderr, "SKIPPED: this processor cannot run the AVX2 kernel\n");
 }
 
 int main(void)
@@ -665,6 +682,7 @@ int main(void)
         cmocka_unit_test(test_json_scan_knows_each_escape),
         cmocka_unit_test(test_json_scan_holds_to_the_grammar_at_every_seam),
         cmocka_unit_test(test_json_scan_takes_numbers_and_words_exactly),
+        cmocka_unit_test(test_json_scan_is_not_ended_by_a_nul),
         cmocka_unit_test(test_json_scan_refuses_every_prefix),
         cmocka_unit_test(test_json_scan_kernels_agree_on_damaged_texts),
         cmocka_unit_test(test_json_scan_holds_to_the_depth_limit),

@@ -85,6 +85,27 @@ static void test_json_write_puts_the_commas(void **state)
                             "false,null,1.5,{\"raw\": 1},[],{}],\"\":\"\"}"));
 }
 
+static void test_json_write_begins_each_container_anew(void **state)
+{
+    desk place;
+    fl_json_writer *w = sit_down(&place);
+
+    (void)state;
+    fl_json_array(w);
+    for (int i = 0; i < 2; i++) {
+        fl_json_array(w);
+        fl_json_integer(w, i);
+        fl_json_integer(w, i);
+        fl_json_array_end(w);
+        fl_json_object(w);
+        fl_json_key(w, "k");
+        fl_json_integer(w, i);
+        fl_json_object_end(w);
+    }
+    fl_json_array_end(w);
+    require_written(&place, FL_SPAN("[[0,0],{\"k\":0},[1,1],{\"k\":1}]"));
+}
+
 static void require_text(fl_span text, fl_span want)
 {
     desk place;
@@ -207,7 +228,8 @@ static void test_json_write_numbers_in_any_locale(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++)
         found = setlocale(LC_NUMERIC, names[i]) != NULL;
     if (!found) {
-        print_message("SKIPPED: no locale with a decimal comma is installed\n");
+        fprintf(stderr,
+                "SKIPPED: no locale with a decimal comma is installed\n");
         skip();
     }
     assert_string_not_equal(localeconv()->decimal_point, ".");
@@ -418,6 +440,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_write_puts_the_commas),
+        cmocka_unit_test(test_json_write_begins_each_container_anew),
         cmocka_unit_test(test_json_write_escapes_what_must_be),
         cmocka_unit_test(test_json_write_escapes_at_every_place),
         cmocka_unit_test(test_json_write_replaces_what_is_not_text),
