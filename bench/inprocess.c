@@ -6,8 +6,8 @@
  *
  *     read    cut the lines, check and classify each (rpc/msg)
  *     relay   and copy each to an output with another id, as a gateway does
- *     serve   and find the tool, and write the answer to its text: by hand
- *             what peer/ does for a tool, so the least that can cost
+ *     serve   and have a server of the peer room find the tool, run it and
+ *             answer, on a link that only gathers what is sent
  *
  * Each is the median of several rounds, and the rounds of the layers are
  * interleaved, so that a noisy moment strikes them all. Time is processor
@@ -17,9 +17,12 @@
 #include "base/buf.h"
 #include "base/span.h"
 #include "client.h"
+#include "io/loop.h"
+#include "peer/server.h"
+#include "peer/session.h"
 #include "rpc/msg.h"
+#include "transport/transport.h"
 #include "wire/lines.h"
-#include "json/nav.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +34,8 @@ enum { MESSAGES = 512, SIZE = 120, MAX_ROUNDS = 101 };
 enum { ROUND_NS = 20 * 1000 * 1000 };
 
 typedef struct bench_stage {
+    fl_link link; /* first: what the server sends comes to `out` */
+    fl_server *server;
     fl_lines lines;
     fl_buf in;
     fl_buf out;
@@ -61,18 +66,11 @@ static bool relay(bench_stage *stage, const fl_msg *message)
 
 static bool serve(bench_stage *stage, const fl_msg *message)
 {
-    fl_span name = fl_json_get(message->params, FL_SPAN("name"));
-    fl_span arguments = fl_json_get(message->params, FL_SPAN("arguments"));
+    size_t before = fl_buf_len(&stage->out);
 
-    if (!fl_msg_method_is(message, FL_SPAN("tools/call")) ||
-        !fl_json_string_is(name, FL_SPAN("echo")))
-        return false;
-    return put(stage, FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":")) &&
-           put(stage, message->id) &&
-           put(stage, FL_SPAN(",\"result\":{\"content\":[{\"type\":\"text\","
-                              "\"text\":")) &&
-           put(stage, fl_json_get(arguments, FL_SPAN("text"))) &&
-           put(stage, FL_SPAN("}]}}\n"));
+    stage->link.events->on_message(&stage->link, message,
+                                   (fl_reply){.link = &stage->link});
+    return fl_buf_len(&stage->out) > before;
 }
 
 static const struct {
@@ -81,6 +79,86 @@ static const struct {
 } layers[] = {{"read", only_read}, {"relay", relay}, {"serve", serve}};
 
 enum { LAYERS = sizeof layers / sizeof *layers };
+
+/* A transport to nowhere. */
+
+static fl_status gather(fl_link *link, void *stream, const fl_span *parts,
+                        size_t count, bool urgent)
+{
+    bench_stage *stage = (bench_stage *)link;
+
+    (void)stream;
+    (void)urgent;
+    for (size_t i = 0; i < count; i++)
+        if (!put(stage, parts[i]))
+            return FL_E_NOMEM;
+    return put(stage, FL_SPAN("\n")) ? FL_OK : FL_E_NOMEM;
+}
+
+static void do_nothing(fl_link *link)
+{
+    (void)link;
+}
+
+static void tell_nothing(const fl_link *link, fl_link_info *info)
+{
+    (void)link;
+    (void)info;
+}
+
+static const fl_transport nowhere = {
+    .name = "nowhere",
+    .traits = FL_LINK_CHANNEL,
+    .send = gather,
+    .close = do_nothing,
+    .free = do_nothing,
+    .info = tell_nothing,
+};
+
+static void echo(fl_call *call, void *user)
+{
+    (void)user;
+    fl_call_reply_text(call, fl_call_text(call, "text"));
+}
+
+static void hand_in(bench_stage *stage, fl_span text)
+{
+    fl_msg message;
+    fl_msg_fault fault;
+
+    if (fl_msg_read(text, &message, &fault) != FL_OK)
+        die("%s", fault.what);
+    stage->link.events->on_message(&stage->link, &message,
+                                   (fl_reply){.link = &stage->link});
+}
+
+static void open_session(bench_stage *stage, fl_loop *loop)
+{
+    stage->server = fl_server_new("bench", "1");
+    if (stage->server == NULL ||
+        fl_server_add_tool(stage->server,
+                           &(fl_tool){.name = "echo", .call = echo}) != FL_OK)
+        die("memory");
+    fl_link_init(&stage->link, &nowhere, loop, true);
+    if (fl_link_move(&stage->link, FL_LINK_ACTIVE) != FL_OK ||
+        fl_session_open(stage->server, &stage->link, 1) != FL_OK)
+        die("memory");
+    stage->server->links++;
+    hand_in(stage, FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":"
+                           "\"initialize\",\"params\":{\"protocolVersion\":"
+                           "\"2025-11-25\",\"capabilities\":{},"
+                           "\"clientInfo\":{}}}"));
+    hand_in(stage, FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":"
+                           "\"notifications/initialized\"}"));
+}
+
+static void close_session(bench_stage *stage)
+{
+    fl_error why = {.status = FL_OK};
+
+    stage->link.events->on_closed(&stage->link, &why);
+    fl_server_free(stage->server);
+}
 
 static void add_request(bench_stage *stage, unsigned id)
 {
@@ -140,7 +218,8 @@ int main(int argc, char **argv)
 {
     static double rounds[LAYERS][MAX_ROUNDS];
     size_t count = argc > 1 ? number_of("rounds", argv[1], 1) : 21;
-    bench_stage stage = {0};
+    static bench_stage stage;
+    fl_loop *loop = fl_loop_new();
 
     errno = 0;
     if (count > MAX_ROUNDS)
@@ -150,11 +229,16 @@ int main(int argc, char **argv)
     fl_lines_init(&stage.lines, FL_LINES_ANY, SIZE);
     for (unsigned i = 0; i < MESSAGES; i++)
         add_request(&stage, 1000 + i);
+    if (loop == NULL)
+        die("no loop");
+    open_session(&stage, loop);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < LAYERS; j++)
             rounds[j][i] = nanoseconds_each(&stage, layers[j].layer);
     for (size_t j = 0; j < LAYERS; j++)
         print(layers[j].name, rounds[j], count);
+    close_session(&stage);
+    fl_loop_free(loop);
     fl_lines_deinit(&stage.lines);
     fl_buf_reset(&stage.in);
     fl_buf_reset(&stage.out);
