@@ -37,6 +37,13 @@ KERNEL bool mark_block(marker *m, token_masks is, uint64_t outside, size_t base)
     return false;
 }
 
+KERNEL window load_window(fl_span text, size_t base)
+{
+    if (text.len - base < BLOCK)
+        return load_tail(text, base);
+    return (window){.v = load(text.ptr + base)};
+}
+
 KERNEL size_t mark_blocks(fl_span text, size_t from, size_t want, size_t *at)
 {
     const constants k = constants_make();
@@ -44,9 +51,7 @@ KERNEL size_t mark_blocks(fl_span text, size_t from, size_t want, size_t *at)
     uint64_t in_string = 0, escaped = 0;
 
     for (size_t base = from; base < text.len; base += BLOCK) {
-        window w = text.len - base >= BLOCK
-                       ? (window){.v = load(text.ptr + base)}
-                       : load_tail(text, base);
+        window w = load_window(text, base);
         string_masks is = strings_in(&k, &w);
         if ((is.slash | escaped) != 0)
             is.quote &= ~escaped_bytes(is.slash, &escaped);

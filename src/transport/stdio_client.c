@@ -243,7 +243,7 @@ fl_status fl_stdio_connect(fl_loop *loop, const fl_address *address,
                            fl_link **out, fl_error *error)
 {
     fl_status rc = check_allowed(&options->child, error);
-    fl_stream *stream;
+    fl_stream *stream = NULL;
 
     (void)address;
     if (rc != FL_OK)

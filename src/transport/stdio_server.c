@@ -84,10 +84,11 @@ static fl_status take_over(int *in, int *out, fl_error *error)
         return FL_OK;
     }
     fl_error_set(error, FL_E_IO, "cannot take over stdin and stdout: %s",
-                 strerror(errno));
-    for (int *fd = (int[]){null_fd, *in, *out}, i = 0; i < 3; i++)
-        if (fd[i] >= 0)
-            close(fd[i]);
+                 strerrordesc_np(errno));
+    const int opened[] = {null_fd, *in, *out};
+    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++)
+        if (opened[i] >= 0)
+            close(opened[i]);
     return FL_E_IO;
 }
 
