@@ -33,6 +33,7 @@ enum {
     KEEPER_GRACE_MS = 5000, /* after KILL: then the keeper goes too */
     TIDY_MS = 10,           /* between looks for what is late */
     TIDY_LOOKS = 100,       /* all dead, and yet stderr did not end: enough */
+    LAST_READS = 16,        /* of 64 KiB: as much as a pipe can hold */
 };
 
 typedef enum rung { RUNNING, ENDING, TERMED, KILLED } rung;
@@ -185,11 +186,32 @@ static void mourn_keeper(fl_child *child)
                fl_log_int("pid", child->pid));
 }
 
+/* False when there is nothing to be read now. */
+static bool read_errors(fl_child *child)
+{
+    char *bytes = child->loop->read;
+    ssize_t got = read(child->errors.fd, bytes, sizeof child->loop->read);
+
+    if (got > 0) {
+        if (child->events.on_stderr != NULL)
+            child->events.on_stderr(child->user, (fl_span){bytes, (size_t)got});
+        return true;
+    }
+    if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        watch_close(&child->errors);
+    return false;
+}
+
+/* Its last words say more than how it ended: they come first. */
 static void report(fl_child *child)
 {
     if (!child->ended || child->reported)
         return;
+    for (int i = 0; i < LAST_READS && child->errors.fd >= 0; i++)
+        if (!read_errors(child))
+            break;
     child->reported = true;
+    child->how.told = child->rung >= TERMED;
     fl_timer_stop(&child->ladder);
     fl_timer_start(&child->tidy, TIDY_MS);
     child->events.on_exit(child->user, &child->how);
@@ -244,19 +266,10 @@ static void on_keeper_end(uv_poll_t *poll, int rc, int events)
 
 static void on_errors(uv_poll_t *poll, int rc, int events)
 {
-    fl_child *child = poll->data;
-    char *bytes = child->loop->read;
-    ssize_t got = read(child->errors.fd, bytes, sizeof child->loop->read);
-
     (void)rc;
     (void)events;
-    if (got > 0) {
-        if (child->events.on_stderr != NULL)
-            child->events.on_stderr(child->user, (fl_span){bytes, (size_t)got});
-    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-        watch_close(&child->errors);
-        settle(child);
-    }
+    read_errors(poll->data);
+    settle(poll->data);
 }
 
 /* Dead is dead when it was told; what is not tidy soon after is made so. */

@@ -12,6 +12,9 @@
  *
  *   us --lifeline--> keeper --group, PDEATHSIG--> child --> its children
  *
+ * One way out is left: who kills the keeper itself (SIGKILL) ends the child and
+ * its group with it, but not descendants that had left the group.
+ *
  * The child's stdin and stdout are real pipes joined in one fl_stream. No
  * shell is involved, ever. SIGCHLD is left to the host program: the keeper is
  * watched through a pidfd.
@@ -45,6 +48,7 @@ typedef struct fl_child_exit {
                          then which step failed, and why */
     int code;         /* exit code, when signal is 0 */
     int signal;
+    bool told; /* by a signal of ours, so that how it ended is no news */
 } fl_child_exit;
 
 typedef struct fl_child_events {

@@ -23,10 +23,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum {
     SAMPLES = 4,
     UPLOAD = 64 * 1024, /* who sends this much after the end sends more */
+    LAST_READS = 16,    /* of 64 KiB: as much as a pipe can hold */
 };
 
 static size_t slow_left(const fl_stream *stream)
@@ -232,6 +234,33 @@ static void settle(fl_stream *stream)
     }
 }
 
+/* Of two pipes one breaks at a time. Who does not listen any more may have
+ * said why, before: that is heard first. */
+static void hear_out(fl_stream *stream)
+{
+    char *bytes = stream->loop->read;
+    uv_os_fd_t fd;
+    ssize_t n;
+
+    if (stream->in == NULL || stream->in == stream->out ||
+        stream->in->type != UV_NAMED_PIPE ||
+        uv_fileno((uv_handle_t *)stream->in, &fd) != 0)
+        return;
+    for (int i = 0; i < LAST_READS && stream->reading; i++) {
+        n = read(fd, bytes, sizeof stream->loop->read);
+        if (n <= 0)
+            break;
+        fl_stream_received(stream, (fl_span){bytes, (size_t)n});
+    }
+}
+
+static void fail_write(fl_stream *stream, int code)
+{
+    if (code == UV_EPIPE)
+        hear_out(stream);
+    fl_stream_fail(stream, "write", code);
+}
+
 void fl_stream_flush(fl_stream *stream)
 {
     while (stream->slow == NULL && fl_stream_usable(stream)) {
@@ -242,7 +271,7 @@ void fl_stream_flush(fl_stream *stream)
             break;
         int rc = push(stream, piece);
         if (rc < 0) {
-            fl_stream_fail(stream, "write", rc);
+            fail_write(stream, rc);
             return;
         }
     }
@@ -260,7 +289,7 @@ void fl_stream_sent(fl_stream *stream, int code)
     if (!fl_stream_usable(stream))
         return;
     if (code < 0)
-        fl_stream_fail(stream, "write", code);
+        fail_write(stream, code);
     else
         fl_stream_flush(stream);
 }
