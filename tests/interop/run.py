@@ -197,7 +197,7 @@ def check_refusals(tap, call, failing):
                'a tool that fails is told, and shows in the exit code',
                failed.why)
     unknown = call('call', 'no-such-tool')
-    told = unknown.is_error() or unknown.err.strip()
+    told = unknown.is_error() or 'error' in (unknown.result or {})
     tap.result(unknown.code not in (0, None) and told,
                'an unknown tool is told, and shows in the exit code',
                unknown.why)

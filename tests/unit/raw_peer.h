@@ -161,7 +161,7 @@ static inline const char *raw_hear(raw_peer *peer)
     for (time_t begun = io_seconds(); (end = raw_find_end(peer)) == NULL;) {
         if (peer->ended)
             fail_msg("the connection ended instead of a line");
-        if (io_seconds() - begun > 10)
+        if (io_seconds() - begun > 30)
             fail_msg("waited for a line in vain");
         io_turn(peer->loop);
         raw_read(peer);

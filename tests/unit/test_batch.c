@@ -41,8 +41,9 @@ static void test_batch_answers_each_element_that_is_wrong(void **state)
 {
     (void)state;
     host_begin(&host, "2025-03-26");
-    raw_say(&host.peer, "[1,{},[]," PING("7") ",{\"jsonrpc\":\"2.0\",\"id\":8,"
-                                              "\"method\":\"nope\"}]");
+    raw_say(&host.peer,
+            "[1,{},[" PING("6") "]," PING("7") ",{\"jsonrpc\":\"2.0\",\"id\":8,"
+                                               "\"method\":\"nope\"}]");
     const char *heard = raw_hear(&host.peer);
     const char *const parts[] = {
         "[{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600",

@@ -28,6 +28,7 @@ typedef struct desk {
     uint16_t port;
     close_in close_in;
     int ready, notes, closed, answers, progresses;
+    uint64_t cancel_in_answer; /* the request to cancel in the next one */
     fl_error why;
     fl_status status; /* of the last answer */
     int code;
@@ -116,7 +117,9 @@ static const fl_client_events events = {
 
 static void on_answer(fl_client *client, const fl_answer *answer, void *user)
 {
-    (void)client;
+    if (at.cancel_in_answer != 0)
+        fl_client_cancel(client, at.cancel_in_answer, NULL);
+    at.cancel_in_answer = 0;
     if (user != NULL && at.answers < 8)
         at.in_order[at.answers] = *(int *)user;
     at.answers++;
@@ -457,6 +460,24 @@ static void test_client_asks_only_for_what_was_declared(void **state)
     raw_hears_nothing(&server);
     ask("vendor/thing", NULL); /* belongs to no capability */
     raw_hears(&server, REQUEST("3", "vendor/thing"));
+    end();
+}
+
+static void test_client_fails_what_is_too_big_to_send(void **state)
+{
+    static char params[5000];
+
+    (void)state;
+    begin_ready(&(fl_client_options){.connection.max_message = 4096});
+    snprintf(params, sizeof params, "{\"a\":\"%0*d\"}", 4096, 0);
+    assert_int_equal(fl_client_request(at.client, "ping", fl_span_of(params),
+                                       NULL, on_answer, NULL, NULL),
+                     FL_OK);
+    assert_int_equal(at.answers, 0);
+    io_until(at.loop, at.answers == 1);
+    assert_int_equal(at.status, FL_E_TOO_BIG);
+    ask("ping", NULL);
+    raw_hears(&server, REQUEST("3", "ping")); /* the rest goes on */
     end();
 }
 
@@ -909,18 +930,44 @@ static void test_client_close_fails_all_there_is(void **state)
 
 static void test_client_keeps_to_a_cancellation_when_it_closes(void **state)
 {
-    uint64_t id;
-
     (void)state;
     begin_ready(NULL);
+    ask("ping", users);
     assert_int_equal(fl_client_request(at.client, "ping", FL_SPAN(""), NULL,
-                                       on_answer, NULL, &id),
+                                       on_answer, users + 1,
+                                       &at.cancel_in_answer),
                      FL_OK);
     raw_hears(&server, REQUEST("2", "ping"));
-    raw_close(&server); /* both are seen in one turn */
-    assert_int_equal(fl_client_cancel(at.client, id, NULL), FL_OK);
-    io_until(at.loop, at.answers == 1);
+    raw_hears(&server, REQUEST("3", "ping"));
+    raw_close(&server); /* fails the first, which cancels the second */
+    io_until(at.loop, at.answers == 2);
+    assert_int_equal(at.in_order[1], 1);
     assert_int_equal(at.status, FL_E_CANCELLED);
+    end();
+}
+
+static void test_client_sends_the_rest_when_there_is_room(void **state)
+{
+    enum { ASKED = 200 };
+    static char params[64 * 1024];
+
+    (void)state;
+    begin_ready(&(fl_client_options){.connection.high_water = 1024});
+    snprintf(params, sizeof params, "{\"a\":\"%0*d\"}", 60000, 0);
+    for (int i = 0; i < ASKED; i++) {
+        assert_int_equal(fl_client_request(at.client, "ping",
+                                           fl_span_of(params), NULL, on_answer,
+                                           NULL, NULL),
+                         FL_OK);
+        fl_loop_step(at.loop);
+    }
+    for (int i = 0; i < ASKED; i++) { /* in order, when it is read at last */
+        char want[64];
+        snprintf(want, sizeof want, "{\"jsonrpc\":\"2.0\",\"id\":%d,", i + 2);
+        const char *heard = raw_hear(&server);
+        assert_memory_equal(heard, want, strlen(want));
+    }
+    assert_int_equal(at.answers, 0);
     end();
 }
 
@@ -1022,7 +1069,7 @@ static void live(void *user)
                                                          "\"message\":"
                                                          "\"\"}}\n";
     if (fd >= 0)
-        assert_true(write(fd, lines, sizeof lines - 1) > 0);
+        send(fd, lines, sizeof lines - 1, MSG_NOSIGNAL);
     for (int i = 0; i < 10; i++)
         fl_loop_step(loop);
     if (at.closed == 0) {
@@ -1063,6 +1110,7 @@ int main(void)
         cmocka_unit_test(test_client_calls_a_tool),
         cmocka_unit_test(test_client_refuses_what_is_no_request),
         cmocka_unit_test(test_client_asks_only_for_what_was_declared),
+        cmocka_unit_test(test_client_fails_what_is_too_big_to_send),
         cmocka_unit_test(test_client_times_out_and_says_so),
         cmocka_unit_test(test_client_timeout_may_be_never),
         cmocka_unit_test(test_client_what_waits_times_out_in_silence),
@@ -1086,6 +1134,7 @@ int main(void)
         cmocka_unit_test(test_client_says_who_refused_it),
         cmocka_unit_test(test_client_close_fails_all_there_is),
         cmocka_unit_test(test_client_keeps_to_a_cancellation_when_it_closes),
+        cmocka_unit_test(test_client_sends_the_rest_when_there_is_room),
         cmocka_unit_test(test_client_may_be_closed_before_it_is_open),
         cmocka_unit_test(test_client_may_be_closed_during_an_outage),
         cmocka_unit_test(test_client_may_be_closed_in_any_callback),

@@ -340,15 +340,17 @@ static void test_line_input_refuses_what_is_not_utf8(void **state)
     end();
 }
 
+#define PUT(bytes) raw_put(&peer, bytes, sizeof(bytes) - 1)
+
 static void test_line_input_refuses_nul_bytes(void **state)
 {
     (void)state;
     begin();
-    raw_put(&peer, "\0\n", 2);
+    PUT("\0\n");
     raw_hears_part(&peer, "\"code\":-32700");
-    raw_put(&peer, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\0b\"}\n", 42);
+    PUT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\0b\"}\n");
     raw_hears_part(&peer, "\"code\":-32700");
-    raw_put(&peer, ASK("1", "[]") "\0\n", strlen(ASK("1", "[]")) + 2);
+    PUT(ASK("1", "[]") "\0\n");
     raw_hears_part(&peer, "\"code\":-32700");
     raw_asks(&peer, ASK("1", "[]"), ANSWER("1", "[]"));
     end();
@@ -464,6 +466,21 @@ static void test_line_input_stops_serving_a_peer_that_never_reads(void **state)
     end();
 }
 
+static void test_line_input_held_back_comes_before_the_end(void **state)
+{
+    (void)state;
+    begin();
+    int asked = ask_without_reading();
+    raw_finish(&peer); /* unread, like most of what was asked */
+    for (int i = 0; i < asked; i++)
+        raw_hears_part(&peer, "\"result\"");
+    raw_hears_end(&peer);
+    io_until(in.loop, in.closed == 1);
+    assert_int_equal(in.why.status, FL_END);
+    assert_int_equal(in.messages, asked);
+    end();
+}
+
 static void test_line_input_link_to_a_dead_reader_is_closed(void **state)
 {
     (void)state;
@@ -510,7 +527,7 @@ static void visit(void *user)
     open_bed(loop, stream, LIMIT);
     const char *pieces[] = {ASK("1", "[]") "\n{", "}\n" ASK("2", "["), "]\n"};
     for (int i = 0; i < 3; i++) {
-        assert_true(write(other, pieces[i], strlen(pieces[i])) > 0);
+        send(other, pieces[i], strlen(pieces[i]), MSG_NOSIGNAL);
         fl_loop_step(loop);
         fl_loop_step(loop);
     }
@@ -547,6 +564,7 @@ int main(void)
         cmocka_unit_test(test_line_input_never_answers_a_bad_response),
         cmocka_unit_test(test_line_input_of_a_client_skips_in_silence),
         cmocka_unit_test(test_line_input_stops_serving_a_peer_that_never_reads),
+        cmocka_unit_test(test_line_input_held_back_comes_before_the_end),
         cmocka_unit_test(test_line_input_link_to_a_dead_reader_is_closed),
         cmocka_unit_test(test_line_input_close_with_input_held_leaks_nothing),
         cmocka_unit_test(test_line_input_survives_every_failed_allocation),

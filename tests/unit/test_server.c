@@ -330,6 +330,33 @@ static void test_server_tells_ready_clients_of_a_new_tool(void **state)
     host_end(&host);
 }
 
+static void test_server_tells_of_a_new_tool_when_there_is_room(void **state)
+{
+    const fl_tool late = {.name = "late", .call = tool_echo};
+    enum { ASKED = 200 };
+    static char line[64 * 1024];
+
+    (void)state;
+    host_begin_with(&host, &(fl_options){.high_water = 1024});
+    host_greet(&host.peer, "2025-11-25");
+    int len = snprintf(line, sizeof line,
+                       CALL("1", "echo", "{\"text\":\"%0*d\"}") "\n", 60000, 0);
+    int asked = 0; /* until the answers have nowhere to go */
+    while (asked < ASKED &&
+           send(host.peer.fd, line, (size_t)len, MSG_NOSIGNAL) == len) {
+        asked++;
+        for (int i = 0; i < 5; i++)
+            fl_loop_step(host.loop);
+    }
+    assert_true(asked < ASKED);
+    assert_int_equal(fl_server_add_tool(host.server, &late), FL_OK);
+    const char *heard;
+    do /* past the answers that were on their way */
+        heard = raw_hear(&host.peer);
+    while (strstr(heard, "list_changed") == NULL);
+    host_end(&host);
+}
+
 static void test_server_refuses_a_tool_that_is_none(void **state)
 {
     static const fl_tool wrong[] = {
@@ -596,12 +623,15 @@ static void visit(void *user)
     if (host.server != NULL && host_add_tools(&host) == FL_OK &&
         fl_server_listen(host.server, loop, "tcp://127.0.0.1:0", NULL,
                          &error) == FL_OK) {
-        static const char lines[] = INITIALIZE("1", "2025-03-26") "\n" //
-            INITIALIZED "\n" LIST("2") "\n" CALL("3", "wait", "{}")    //
-            "\n" CALL("4", "types", "{\"t\":\"\\n\",\"n\":1,\"i\":2,\"b\":true}") "\n[" PING(
-                "5") "," PING("6") "]\nnonsense\n";
+        static const char types[] =
+            CALL("4", "types", "{\"t\":\"\\n\",\"n\":1,\"i\":2,\"b\":true}");
+        char lines[1024];
+        int len = snprintf(lines, sizeof lines, "%s\n%s\n%s\n%s\n%s\n%s\n",
+                           INITIALIZE("1", "2025-03-26"), INITIALIZED,
+                           LIST("2"), CALL("3", "wait", "{}"), types,
+                           "[" PING("5") "," PING("6") "]\nnonsense");
         int fd = raw_dial(fl_server_port(host.server));
-        assert_int_equal(write(fd, lines, sizeof lines - 1), sizeof lines - 1);
+        send(fd, lines, (size_t)len, MSG_NOSIGNAL);
         for (int i = 0; i < 20; i++)
             fl_loop_step(loop);
         if (host.kept_count > 0)
@@ -643,6 +673,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_server_lists_what_each_revision_knows),
         cmocka_unit_test(test_server_knows_no_cursor),
         cmocka_unit_test(test_server_tells_ready_clients_of_a_new_tool),
+        cmocka_unit_test(test_server_tells_of_a_new_tool_when_there_is_room),
         cmocka_unit_test(test_server_refuses_a_tool_that_is_none),
         cmocka_unit_test(test_server_listens_on_one_loop_only),
         cmocka_unit_test(test_server_counts_its_links),
