@@ -84,7 +84,8 @@ FL_API void fl_server_on_idle(fl_server *server, fl_task *done, void *user);
 /*
  * Stops listening, gives calls in flight `grace_ms` to be answered, fails the
  * rest with an error, closes every link, then calls `done`: always later,
- * except for a server that never listened. All doors are on one loop.
+ * except for a server that never listened. While it is closing a second call
+ * does nothing. All doors are on one loop.
  */
 FL_API void fl_server_close(fl_server *server, uint64_t grace_ms, fl_task *done,
                             void *user);
@@ -118,7 +119,8 @@ FL_API void fl_call_error(fl_call *call, int code, const char *format, ...)
  */
 FL_API FL_MUST_USE fl_call *fl_call_defer(fl_call *call);
 
-/* Tells how far it is, if the client asked to be told; `total` 0: unknown. */
+/* Tells how far it is, if the client asked to be told and the call did not
+ * come in a batch; `total` 0: unknown. */
 FL_API void fl_call_progress(fl_call *call, double progress, double total,
                              const char *message);
 

@@ -277,8 +277,8 @@ static fl_span move_in(char **at, fl_span from)
 
 fl_call *fl_call_defer(fl_call *call)
 {
-    if (call->deferred)
-        return call;
+    if (call->deferred || call->ended)
+        return call->ended ? NULL : call;
     fl_session *session = call->to.session;
     fl_call *kept =
         fl_mem_alloc(sizeof *kept + call->id.len + call->arguments.len +

@@ -74,9 +74,14 @@ static void fail_as_promised(fl_request *request)
 static void expire(fl_request *request)
 {
     char text[96];
-    int n = snprintf(text, sizeof text,
-                     "no answer, and no progress, for %" PRIu64 " ms",
-                     request->options.timeout_ms);
+    uint64_t spent = fl_loop_now(request->owner->loop) - request->started_ms;
+    bool in_all = spent >= request->options.max_total_ms;
+    int n = in_all ? snprintf(text, sizeof text,
+                              "no answer within %" PRIu64 " ms in all",
+                              request->options.max_total_ms)
+                   : snprintf(text, sizeof text,
+                              "no answer, and no progress, for %" PRIu64 " ms",
+                              request->options.timeout_ms);
 
     request->owner->events->on_abandoned(request->owner, request);
     fl_request_fail(request, FL_E_TIMEOUT, (fl_span){text, (size_t)n});

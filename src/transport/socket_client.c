@@ -25,6 +25,8 @@
 
 #include <string.h>
 
+enum { LASTING_MS = 5000 }; /* a connection that stood so long was a success */
+
 typedef struct client_link {
     fl_line_link line;
     fl_line_settings settings;
@@ -105,7 +107,6 @@ static void on_active(fl_line_link *line)
     client_link *link = (client_link *)line;
     fl_link *self = &line->link;
 
-    fl_backoff_reset(&link->backoff);
     fl_status rc = send_kept(link);
     if (rc != FL_OK) {
         fl_error_set(&link->last, rc, "cannot send what was kept: %s",
@@ -122,12 +123,25 @@ static void on_active(fl_line_link *line)
         self->events->on_writable(self);
 }
 
+/* A server that takes connections only to drop them is as good as none: its
+ * clients wait longer each time, too. */
+static bool lasted(const client_link *link)
+{
+    const fl_link *self = &link->line.link;
+    uint64_t enough =
+        link->backoff.max_ms < LASTING_MS ? link->backoff.max_ms : LASTING_MS;
+
+    return fl_loop_now(self->loop) - self->stats.opened_ms >= enough;
+}
+
 static void on_lost(fl_line_link *line, const fl_error *why)
 {
     client_link *link = (client_link *)line;
     bool was_active = line->link.state == FL_LINK_ACTIVE;
 
     link->last = *why;
+    if (was_active && lasted(link))
+        fl_backoff_reset(&link->backoff);
     if (!link->reconnects) {
         fl_line_link_fail(line, why);
         return;

@@ -747,6 +747,21 @@ static void test_client_opens_however_much_waits_for_it(void **state)
     end();
 }
 
+static void test_client_does_not_count_initialize_as_in_flight(void **state)
+{
+    const fl_client_options options = {.connection.max_in_flight = 1};
+
+    (void)state;
+    begin_with(&options);
+    raw_accept(&server, at.loop, at.door);
+    raw_hears(&server, INITIALIZE_1);
+    ask("ping", NULL);
+    raw_say(&server, WELCOME("1", "2025-11-25"));
+    raw_hears(&server, INITIALIZED);
+    raw_hears(&server, REQUEST("2", "ping"));
+    end();
+}
+
 static void test_client_answers_the_server(void **state)
 {
     (void)state;
@@ -1121,6 +1136,7 @@ int main(void)
         cmocka_unit_test(test_client_cancels_what_has_not_left_in_silence),
         cmocka_unit_test(test_client_is_busy_past_the_most_in_flight),
         cmocka_unit_test(test_client_opens_however_much_waits_for_it),
+        cmocka_unit_test(test_client_does_not_count_initialize_as_in_flight),
         cmocka_unit_test(test_client_answers_the_server),
         cmocka_unit_test(test_client_answers_a_ping_before_it_is_ready),
         cmocka_unit_test(test_client_takes_a_batch),

@@ -150,6 +150,16 @@ static void test_stdio_speaks_with_a_child(void **state)
     end();
 }
 
+static void test_stdio_first_message_comes_after_on_open(void **state)
+{
+    (void)state;
+    run_self("cwd", NULL);
+    usleep(200000); /* so that it has spoken before we first look */
+    io_until(at.loop, at.messages == 1); /* on_open looks at the order */
+    assert_int_equal(at.opened, 1);
+    end();
+}
+
 static pid_t pid_of_child(void)
 {
     fl_buf answer;
@@ -634,6 +644,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stdio_speaks_with_a_child),
+        cmocka_unit_test(test_stdio_first_message_comes_after_on_open),
         cmocka_unit_test(test_stdio_tells_the_pid_of_its_child),
         cmocka_unit_test(test_stdio_runs_only_what_is_allowed),
         cmocka_unit_test(test_stdio_child_gets_no_secrets),

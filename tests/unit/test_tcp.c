@@ -210,10 +210,9 @@ static void test_tcp_flood_does_not_hurt_who_is_in(void **state)
     raw_asks(&one, ASK("1", "m"), ANSWER("1"));
     ration_reset();
     size_t before = (size_t)ration_live_bytes();
-    for (int i = 0; i < FLOOD; i++) {
+    for (int i = 0; i < FLOOD; i++) { /* all in one turn */
         flood[i] = raw_dial(at.listener->port);
         send(flood[i], "x", 1, MSG_NOSIGNAL); /* and never reads */
-        fl_loop_step(at.loop);
     }
     raw_asks(&one, ASK("2", "m"), ANSWER("2"));
     assert_int_equal(at.opened, 1);
@@ -608,16 +607,20 @@ static void test_tcp_client_comes_back(void **state)
 {
     uint16_t port = 0;
     int door = raw_listen(&port);
+    fl_options options = quick;
 
     (void)state;
+    options.reconnect_attempts = 1; /* in a row */
     begin();
-    sail("tcp", port, &quick);
+    sail("tcp", port, &options);
     raw_accept(&one, at.loop, door);
     io_until(at.loop, ship.opened == 1);
     assert_int_equal(say(NOTE("1")), FL_OK);
     raw_hears(&one, NOTE("1"));
     /* half a message is lost with its connection */
     raw_put(&one, "{\"jsonrpc\":", 11);
+    at.now += 100; /* it stood long enough to count as a success */
+    io_some_turns(at.loop);
     raw_close(&one);
     io_until(at.loop, ship.down == 1);
     assert_int_equal(ship.messages, 0);
@@ -628,7 +631,38 @@ static void test_tcp_client_comes_back(void **state)
     raw_say(&one, NOTE("2"));
     io_until(at.loop, ship.messages == 1);
     assert_string_equal(ship.last, NOTE("2"));
+    at.now += 100;
+    io_some_turns(at.loop);
+    raw_close(&one); /* and once more */
+    io_until(at.loop, ship.down == 2);
+    at.now += 100;
+    raw_accept(&one, at.loop, door);
+    io_until(at.loop, ship.opened == 3);
     raw_close(&one);
+    close(door);
+    end();
+}
+
+static void test_tcp_server_that_only_drops_uses_up_the_attempts(void **state)
+{
+    uint16_t port = 0;
+    int door = raw_listen(&port);
+    fl_options options = quick;
+
+    (void)state;
+    options.reconnect_attempts = 2;
+    begin();
+    sail("tcp", port, &options);
+    for (int i = 1; i <= 3; i++) { /* the first one, and two attempts */
+        raw_accept(&one, at.loop, door);
+        io_until(at.loop, ship.opened == i);
+        raw_close(&one);
+        io_until(at.loop, ship.down == i);
+        at.now += 99; /* one short of what counts as a success */
+        io_some_turns(at.loop);
+        at.now += 1;
+    }
+    io_until(at.loop, ship.closed == 1);
     close(door);
     end();
 }
@@ -994,6 +1028,34 @@ static void test_tcp_tls_says_whom_it_does_not_trust(void **state)
     end();
 }
 
+/* One too many is told why after the handshake, which he may draw out: so only
+ * so many of them are waited for, and the next is closed at once. */
+static void test_tcp_waits_for_only_so_many_it_will_refuse(void **state)
+{
+    enum { WAITED_FOR = 64 };
+    static int fds[1 + WAITED_FOR];
+    fl_options options = server_tls();
+    char byte;
+
+    (void)state;
+    options.max_connections = 1;
+    begin();
+    listen_on("tls://127.0.0.1:0", &options);
+    for (int i = 0; i < 1 + WAITED_FOR; i++)
+        fds[i] = raw_dial(at.listener->port);
+    io_some_turns(at.loop);
+    for (int i = 0; i < 1 + WAITED_FOR; i++) {
+        assert_int_equal(recv(fds[i], &byte, 1, MSG_DONTWAIT), -1);
+        assert_int_equal(errno, EAGAIN);
+    }
+    dial(&one);
+    raw_hears_end(&one);
+    raw_close(&one);
+    for (int i = 0; i < 1 + WAITED_FOR; i++)
+        close(fds[i]);
+    end();
+}
+
 static void test_tcp_plain_client_of_a_tls_port_is_dropped(void **state)
 {
     fl_options options = server_tls();
@@ -1119,6 +1181,7 @@ int main(void)
         cmocka_unit_test(test_tcp_port_in_use_is_named),
         cmocka_unit_test(test_tcp_client_tries_again_ever_more_slowly),
         cmocka_unit_test(test_tcp_client_comes_back),
+        cmocka_unit_test(test_tcp_server_that_only_drops_uses_up_the_attempts),
         cmocka_unit_test(test_tcp_client_keeps_messages_through_an_outage),
         cmocka_unit_test(test_tcp_client_may_be_closed_when_it_goes_down),
         cmocka_unit_test(test_tcp_client_may_be_closed_while_it_waits),
@@ -1130,6 +1193,7 @@ int main(void)
         cmocka_unit_test(test_tcp_mutual_tls_knows_its_client),
         cmocka_unit_test(test_tcp_mutual_tls_turns_away_who_has_no_certificate),
         cmocka_unit_test(test_tcp_tls_says_whom_it_does_not_trust),
+        cmocka_unit_test(test_tcp_waits_for_only_so_many_it_will_refuse),
         cmocka_unit_test(test_tcp_plain_client_of_a_tls_port_is_dropped),
         cmocka_unit_test(test_tcp_unfinished_handshake_comes_to_nothing),
         cmocka_unit_test(test_tcp_survives_every_failed_allocation),
