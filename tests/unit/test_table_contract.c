@@ -425,11 +425,11 @@ static void be_busy(struct client *client)
     fl_status rc;
 
     turn_until(client, &client->opened, 1);
-    /* nothing leaves before the loop turns */
+    /* what the system holds between the two comes on top of the mark */
     while ((rc = fl_link_send(client->link, &text, 1)) == FL_OK)
         sent++;
     assert_int_equal(rc, FL_BUSY);
-    assert_in_range(sent, HIGH_WATER / (text.len + 2), HIGH_WATER);
+    assert_true(sent >= (int)(HIGH_WATER / (text.len + 2)));
     turn_until(client, &client->writable, 1);
     turn_until(client, &client->messages, sent);
     assert_int_equal(fl_link_send(client->link, &text, 1), FL_OK);
