@@ -39,7 +39,8 @@ typedef struct fl_client_options {
 } fl_client_options;
 
 /*
- * `url` is an address, or NULL to run options->connection.child. FL_E_INVALID
+ * `url` is an address, or NULL to run options->connection.child. `events` is
+ * copied; NULL: nobody listens. FL_E_INVALID
  * and the like come at once, with `error` filled; all else through on_closed.
  */
 FL_API FL_MUST_USE fl_status fl_client_open(fl_loop *loop, const char *url,

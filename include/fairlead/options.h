@@ -54,7 +54,8 @@ typedef struct fl_options {
     size_t high_water;  /* bytes waiting to leave at which sending says
                            "busy" and reading pauses; 256 KiB */
     uint64_t open_timeout_ms; /* connect and TLS handshake; 5000 */
-    uint64_t send_timeout_ms; /* no progress while sending; 5000 */
+    uint64_t send_timeout_ms; /* no progress while sending; 5000. To a child:
+                                 never, for it may be at work */
     uint64_t idle_timeout_ms; /* server: nothing said, nothing in flight;
                                  300000. Client: never */
     uint64_t lease_ms;        /* server: until the first message; 30000 */

@@ -58,10 +58,10 @@ FL_API FL_MUST_USE fl_status fl_server_add_tool(fl_server *server,
                                                 const fl_tool *tool);
 
 /*
- * Listens on the addresses, NULL-terminated, until SIGINT or SIGTERM, or
- * until the peer of "stdio:" hangs up; finishes what is in flight and returns
- * an exit code for main: 0, or 1 after saying on stderr what was wrong. Frees
- * the server.
+ * Listens on the addresses, NULL-terminated, until SIGINT or SIGTERM, or, if
+ * "stdio:" is one of them, until the last link has gone; finishes what is in
+ * flight and returns an exit code for main: 0, or 1 after saying on stderr
+ * what was wrong. Frees the server.
  */
 FL_API int fl_server_run(fl_server *server, const char *const *urls);
 
@@ -90,7 +90,8 @@ FL_API void fl_server_on_idle(fl_server *server, fl_task *done, void *user);
 FL_API void fl_server_close(fl_server *server, uint64_t grace_ms, fl_task *done,
                             void *user);
 
-/* Arguments. Text borrows from the call; raw is JSON ("" if absent). */
+/* Arguments. Text borrows from the call, and is good until it is answered or
+ * deferred (ask again after that); raw is JSON ("" if absent). */
 FL_API fl_span fl_call_arguments(const fl_call *call);
 FL_API bool fl_call_has(const fl_call *call, const char *key);
 FL_API fl_span fl_call_raw(const fl_call *call, const char *key);

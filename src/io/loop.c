@@ -199,6 +199,7 @@ void fl_loop_free(fl_loop *loop)
     if (loop == NULL)
         return;
     fl_loop_drop_tasks(loop);
+    run_dirty(loop); /* what was given up before it was started goes now */
     assert(loop->live == 0);
     assert(loop->wheel->running == 0);
     uv_close((uv_handle_t *)&loop->before_poll, NULL);

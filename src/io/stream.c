@@ -208,7 +208,8 @@ static bool wants_reading(const fl_stream *stream)
     if (stream->ended)
         return false;
     if (stream->state == FL_STREAM_OPEN) /* a quiet one reads to throw away */
-        return stream->quiet || !stream->paused;
+        return (stream->quiet || !stream->paused) &&
+               !fl_tls_layer_holds(stream->tls);
     return stream->state == FL_STREAM_OPENING && stream->in != NULL;
 }
 
@@ -277,8 +278,10 @@ static void let_go(fl_stream *stream)
 
 void fl_stream_turn(fl_stream *stream)
 {
-    if (stream->late < 0)
-        tell_late(stream);
+    if (stream->late < 0 && fl_stream_usable(stream)) {
+        tell_late(stream); /* who hears of it may close: nothing comes after */
+        return;
+    }
     switch ((fl_stream_state)stream->state) {
     case FL_STREAM_OPEN:
         turn_open(stream);

@@ -5,7 +5,8 @@
  * Input is pushed: each read lands in the loop's one shared buffer and is lent
  * to on_data for the length of the call. Output is gathered: writes of one
  * loop turn are appended to one buffer and leave together when the turn ends,
- * with one system call. An idle stream holds no buffer at all.
+ * with one system call; only a long turn's output leaves in pieces. An idle
+ * stream holds no buffer at all.
  *
  * A stream may be closed from inside any of its callbacks. After
  * fl_stream_close() no callback comes but on_closed: exactly once, always

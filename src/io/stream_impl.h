@@ -86,6 +86,7 @@ struct fl_stream {
     bool reading : 1;
     bool ended : 1; /* nothing more will come in */
     bool want_drain : 1;
+    bool stuffed : 1;   /* the system would take no more this turn */
     bool finishing : 1; /* our direction is to end when all is sent */
     bool finished : 1;
 };

@@ -3,7 +3,8 @@
  *
  * Writes are appended to out_buf and the stream is put on the loop's dirty
  * list; at the end of the turn uv_try_write() takes the lot with one system
- * call and no epoll_ctl. That is the whole story for a peer that reads.
+ * call and no epoll_ctl (a long turn's output goes in pieces, see send_early).
+ * That is the whole story for a peer that reads.
  *
  * For one that does not, what was left over moves, as it is, to a block of its
  * own that lies still while uv_write() works on it; new writes gather in
@@ -55,27 +56,32 @@ static void send_early(fl_stream *stream)
 {
     fl_buf *gathered = &stream->out_buf;
 
+    /* only while the loop runs does it hold SIGPIPE back */
     if (fl_buf_len(gathered) < EARLY || stream->state != FL_STREAM_OPEN ||
-        stream->out == NULL || stream->tls != NULL || stream->slow != NULL)
+        stream->out == NULL || stream->tls != NULL || stream->slow != NULL ||
+        stream->stuffed || !stream->loop->running)
         return;
     uv_buf_t buf = {gathered->ptr + gathered->start, fl_buf_len(gathered)};
     int taken = uv_try_write(stream->out, &buf, 1);
+    if (taken == UV_EPIPE)
+        fl_loop_eat_sigpipe();
+    stream->stuffed = taken < 0 || (size_t)taken < fl_buf_len(gathered);
     if (taken > 0)
         fl_buf_consume(gathered, (size_t)taken);
 }
 
-static fl_status gather(fl_stream *stream, const fl_span *parts, size_t count,
-                        size_t pending)
+static fl_status gather(fl_stream *stream, const fl_span *parts, size_t count)
 {
     const fl_stream_limits *limits = &stream->shared->limits;
     size_t total = fl_span_total(parts, count);
 
+    send_early(stream);
+    size_t pending = fl_stream_pending(stream);
     if (pending > limits->out_max || total > limits->out_max - pending)
         return FL_E_TOO_BIG;
     if (total == 0)
         return FL_OK;
 
-    send_early(stream);
     if (stream->out_buf.ptr == NULL)
         fl_pool_lend(&stream->loop->pool, &stream->out_buf);
     char *to = fl_buf_reserve(&stream->out_buf, total);
@@ -99,23 +105,19 @@ static bool takes_output(const fl_stream *stream)
 
 fl_status fl_stream_write(fl_stream *stream, const fl_span *parts, size_t count)
 {
-    size_t pending = fl_stream_pending(stream);
-
     if (!takes_output(stream))
         return FL_E_STATE;
-    if (pending >= stream->shared->limits.high_water) {
+    if (fl_stream_pending(stream) >= stream->shared->limits.high_water) {
         stream->want_drain = true;
         return FL_BUSY;
     }
-    return gather(stream, parts, count, pending);
+    return gather(stream, parts, count);
 }
 
 fl_status fl_stream_write_urgent(fl_stream *stream, const fl_span *parts,
                                  size_t count)
 {
-    return takes_output(stream)
-               ? gather(stream, parts, count, fl_stream_pending(stream))
-               : FL_E_STATE;
+    return takes_output(stream) ? gather(stream, parts, count) : FL_E_STATE;
 }
 
 char *fl_stream_last_write(fl_stream *stream, size_t len)
@@ -238,6 +240,8 @@ static void settle(fl_stream *stream)
     if (stream->state != FL_STREAM_OPEN)
         return;
     watch_progress(stream);
+    if (pending >= stream->shared->limits.high_water)
+        stream->want_drain = true; /* what TLS adds may have lifted it there */
     if (pending == 0) {
         if (stream->job == FL_STREAM_JOB_SEND)
             fl_timer_stop(&stream->timer);
@@ -283,6 +287,7 @@ static void fail_write(fl_stream *stream, int code)
 
 void fl_stream_flush(fl_stream *stream)
 {
+    stream->stuffed = false;
     while (stream->slow == NULL && fl_stream_usable(stream)) {
         fl_buf *piece = &stream->out_buf;
         if (stream->tls != NULL && (piece = fl_tls_layer_seal(stream)) == NULL)

@@ -257,6 +257,7 @@ static void hold(fl_stream *stream, fl_span rest)
         stream->late = rc;
         fl_stream_mark(stream);
     }
+    fl_stream_update_reading(stream);
 }
 
 void fl_tls_layer_feed(fl_stream *stream, fl_span raw)
@@ -285,8 +286,15 @@ void fl_tls_layer_resume(fl_stream *stream)
     go_on(stream);
     fl_buf_consume(&layer->held, fl_buf_len(&layer->held) - layer->in.len);
     layer->in = (fl_span){0};
-    if (fl_buf_len(&layer->held) == 0)
+    if (fl_buf_len(&layer->held) == 0) {
         fl_pool_return(layer->pool, &layer->held);
+        fl_stream_update_reading(stream);
+    }
+}
+
+bool fl_tls_layer_holds(const fl_tls_layer *layer)
+{
+    return layer != NULL && fl_buf_len(&layer->held) > 0;
 }
 
 void fl_tls_layer_at_eof(fl_stream *stream)

@@ -33,6 +33,10 @@ FL_MUST_USE fl_buf *fl_tls_layer_seal(fl_stream *stream);
 
 /* Ciphertext that waits to be sent. */
 size_t fl_tls_layer_pending(const fl_tls_layer *layer);
+
+/* Input that came while the owner had paused is still to be taken in: until
+ * it is, no more is read. */
+bool fl_tls_layer_holds(const fl_tls_layer *layer);
 size_t fl_tls_layer_memory(const fl_tls_layer *layer);
 
 #endif

@@ -127,6 +127,7 @@ static void end(fl_call *call)
         return;
     fl_list_remove(&call->node);
     session->deferred--;
+    session->kept -= call->kept;
     if (!call->cancelled)
         session->in_flight--;
     if (session->link != NULL)
@@ -140,7 +141,7 @@ static void answer(fl_call *call, const fl_span *parts, size_t count)
 {
     if (call->ended)
         return;
-    fl_return_send(call->to, parts, call->cancelled ? 0 : count);
+    fl_return_send(call->to, call->id, parts, call->cancelled ? 0 : count);
     end(call);
 }
 
@@ -149,7 +150,7 @@ static void answer_error(fl_call *call, int code, fl_span message)
     if (call->ended)
         return;
     if (call->cancelled)
-        fl_return_send(call->to, NULL, 0);
+        fl_return_send(call->to, call->id, NULL, 0);
     else
         fl_return_error(call->to, call->id, code, message, (fl_span){0});
     end(call);
@@ -280,9 +281,8 @@ fl_call *fl_call_defer(fl_call *call)
     if (call->deferred || call->ended)
         return call->ended ? NULL : call;
     fl_session *session = call->to.session;
-    fl_call *kept =
-        fl_mem_alloc(sizeof *kept + call->id.len + call->arguments.len +
-                     call->progress_token.len);
+    size_t size = call->id.len + call->arguments.len + call->progress_token.len;
+    fl_call *kept = fl_mem_alloc(sizeof *kept + size);
     if (kept == NULL) {
         answer_error(call, FL_RPC_INTERNAL_ERROR, FL_SPAN("out of memory"));
         return NULL;
@@ -293,8 +293,10 @@ fl_call *fl_call_defer(fl_call *call)
     kept->arguments = move_in(&at, call->arguments);
     kept->progress_token = move_in(&at, call->progress_token);
     kept->deferred = true;
+    kept->kept = size;
     fl_list_append(&session->calls, &kept->node);
     session->deferred++;
+    session->kept += kept->kept;
     session->in_flight++;
     fl_link_hold(session->link);
     call->strings = NULL;

@@ -18,6 +18,7 @@ struct fl_call {
     fl_span arguments;
     fl_span progress_token;
     fl_call_string *strings; /* what fl_call_text() had to unescape */
+    size_t kept;             /* bytes of the message, if deferred */
     fl_list node;            /* among the session's, if deferred */
     fl_tool_fn *on_cancel;
     void *cancel_user;

@@ -136,7 +136,11 @@ fl_status fl_client_call_tool(fl_client *client, fl_span name,
 {
     fl_buf params;
     fl_json_writer writer;
+    fl_json_top top;
 
+    if (arguments.len > 0 && (fl_json_scan(arguments, 0, &top, NULL) != FL_OK ||
+                              top.type != FL_JSON_OBJECT))
+        return FL_E_INVALID; /* or it could end the params and go on */
     fl_buf_init(&params, SAID_MAX);
     fl_json_writer_init(&writer, &params);
     fl_json_object(&writer);
@@ -273,8 +277,8 @@ static void on_initialized(fl_client *client, const fl_answer *answer,
     }
     client->state = FL_CLIENT_READY;
     send_waiting(client);
-    if (client->events->on_ready != NULL)
-        client->events->on_ready(client, client->user);
+    if (client->events.on_ready != NULL)
+        client->events.on_ready(client, client->user);
 }
 
 static fl_status write_initialize(const fl_client *client, fl_buf *out)
@@ -351,14 +355,16 @@ static void on_closed(fl_link *link, const fl_error *why)
     fl_client *client = link->user;
 
     if (client->state != FL_CLIENT_CLOSING)
-        client->why = *why;
+        client->why = why->status == FL_END && client->complaint.status != FL_OK
+                          ? client->complaint
+                          : *why;
     client->state = FL_CLIENT_CLOSING;
     fl_requests_fail(&client->requests, false, FL_E_CLOSED,
                      fl_span_of(client->why.status != FL_OK
                                     ? client->why.text
                                     : "the client was closed"));
-    if (client->events->on_closed != NULL)
-        client->events->on_closed(client, &client->why, client->user);
+    if (client->events.on_closed != NULL)
+        client->events.on_closed(client, &client->why, client->user);
     free_client(client);
 }
 
@@ -394,7 +400,8 @@ static fl_client *make(fl_loop *loop, const fl_client_options *options,
     if (client == NULL)
         return NULL;
     client->loop = loop;
-    client->events = events;
+    if (events != NULL)
+        client->events = *events;
     client->user = user;
     client->timeout_ms = options->request_timeout_ms > 0
                              ? options->request_timeout_ms

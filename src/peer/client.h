@@ -20,7 +20,7 @@ typedef enum fl_client_state {
 struct fl_client {
     fl_link *link;
     fl_loop *loop;
-    const fl_client_events *events;
+    fl_client_events events;
     void *user;
     fl_requests requests;
     fl_client_state state;
@@ -32,6 +32,8 @@ struct fl_client {
     const fl_revision *offered;
     const fl_revision *revision; /* agreed on; NULL until ready */
     fl_buf said;                 /* the server's InitializeResult */
+    fl_error complaint;          /* what the server said about no request, for
+                                    the case that it hangs up next */
     fl_error why;                /* why we close it; FL_OK: we were told to */
 };
 

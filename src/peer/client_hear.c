@@ -7,11 +7,25 @@
 #include "peer/client.h"
 
 #include "base/span.h"
+#include "base/status.h"
 #include "io/loop.h"
 #include "rpc/error.h"
 #include "json/nav.h"
 
 enum { TEXT_MAX = 16 * 1024 * 1024 };
+
+/* An error about nothing in particular: why we are turned away, most likely. */
+static void on_complaint(fl_client *client, const fl_msg *msg)
+{
+    fl_span message = fl_json_get(msg->error, FL_SPAN("message"));
+    fl_buf text;
+
+    fl_buf_init(&text, TEXT_MAX);
+    if (fl_json_string_copy(message, &text) == FL_OK)
+        fl_error_set(&client->complaint, FL_E_REMOTE, "the server said: %.*s",
+                     (int)fl_buf_len(&text), fl_buf_view(&text).ptr);
+    fl_buf_reset(&text);
+}
 
 static void on_response(fl_client *client, const fl_msg *msg)
 {
@@ -70,9 +84,9 @@ static void on_notification(fl_client *client, const fl_msg *msg)
 {
     if (fl_msg_method_is(msg, FL_SPAN("notifications/progress")))
         on_progress(client, msg);
-    else if (client->events->on_notification != NULL)
-        client->events->on_notification(client, msg->method, msg->params,
-                                        client->user);
+    else if (client->events.on_notification != NULL)
+        client->events.on_notification(client, msg->method, msg->params,
+                                       client->user);
 }
 
 /* We declare no capabilities, so ping is all a server may ask. */
@@ -97,7 +111,10 @@ static void on_one(fl_client *client, const fl_msg *msg, fl_reply reply)
 {
     if (client->state == FL_CLIENT_CLOSING)
         return;
-    if (msg->kind == FL_MSG_RESULT || msg->kind == FL_MSG_ERROR)
+    if (msg->kind == FL_MSG_ERROR &&
+        (msg->id.len == 0 || fl_json_type_of(msg->id) == FL_JSON_NULL))
+        on_complaint(client, msg);
+    else if (msg->kind == FL_MSG_RESULT || msg->kind == FL_MSG_ERROR)
         on_response(client, msg);
     else if (msg->kind == FL_MSG_NOTIFICATION)
         on_notification(client, msg);

@@ -11,7 +11,9 @@
 #include "peer/call.h"
 #include "peer/server.h"
 #include "rpc/error.h"
+
 #include "json/nav.h"
+#include <stdio.h>
 
 enum { NAME_MAX_BYTES = 1024 };
 
@@ -65,6 +67,7 @@ static void on_initialize(fl_return to, const fl_msg *msg)
     session->revision =
         fl_revision_negotiate((fl_span){asked.ptr + 1, asked.len - 2});
     session->state = FL_SESSION_OPENED;
+    session->has_tools = session->server->tools.count > 0;
     fl_span parts[] = {
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
         msg->id,
@@ -74,7 +77,7 @@ static void on_initialize(fl_return to, const fl_msg *msg)
         hello,
         FL_SPAN("}}"),
     };
-    fl_return_send(to, parts, 7);
+    fl_return_send(to, msg->id, parts, 7);
 }
 
 static void on_tools_list(fl_return to, const fl_msg *msg)
@@ -155,6 +158,16 @@ static fl_span progress_token(fl_span meta)
                                                             : (fl_span){0};
 }
 
+static void say_busy(fl_return to, const fl_msg *msg, const char *why,
+                     size_t limit)
+{
+    char data[48];
+    int n = snprintf(data, sizeof data, "{\"limit\":%zu}", limit);
+
+    fl_return_error(to, msg->id, FL_RPC_BUSY, fl_span_of(why),
+                    (fl_span){data, (size_t)n});
+}
+
 static bool admit(fl_return to, const fl_msg *msg)
 {
     fl_session *session = to.session;
@@ -169,17 +182,17 @@ static bool admit(fl_return to, const fl_msg *msg)
     }
     /* cancelled ones count until their handler is done, or a client that
      * cancels all it asks for could have any number of them running */
-    if (session->deferred < session->max_in_flight)
-        return true;
-    fl_buf data;
-    fl_buf_init(&data, 64);
-    fl_status rc =
-        fl_buf_printf(&data, "{\"limit\":%u}", session->max_in_flight);
-    fl_return_error(to, msg->id, FL_RPC_BUSY,
-                    FL_SPAN("too many requests in flight"),
-                    rc == FL_OK ? fl_buf_view(&data) : (fl_span){0});
-    fl_buf_reset(&data);
-    return false;
+    if (session->deferred >= session->max_in_flight) {
+        say_busy(to, msg, "too many requests in flight",
+                 session->max_in_flight);
+        return false;
+    }
+    if (session->kept + msg->text.len > FL_SESSION_KEPT_MAX) {
+        say_busy(to, msg, "the requests in flight are too large together",
+                 FL_SESSION_KEPT_MAX);
+        return false;
+    }
+    return true;
 }
 
 static void on_tools_call(fl_return to, const fl_msg *msg)
@@ -261,8 +274,7 @@ static const struct method *find_method(const fl_session *session,
         const struct method *method = &methods[i];
         if (method->request != request || !fl_msg_method_is(msg, method->name))
             continue;
-        bool there = !method->needs_tools || session->server->tools.count > 0;
-        return there ? method : NULL;
+        return method->needs_tools && !session->has_tools ? NULL : method;
     }
     return NULL;
 }

@@ -49,6 +49,8 @@ void fl_server_free(fl_server *server)
     if (server == NULL)
         return;
     assert(fl_list_empty(&server->doors) && fl_list_empty(&server->sessions));
+    if (server->loop != NULL)
+        fl_timer_stop(&server->timer); /* freed from on_idle, while closing */
     fl_tools_deinit(&server->tools);
     fl_buf_reset(&server->hello);
     fl_mem_free(server->name);

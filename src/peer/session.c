@@ -63,7 +63,7 @@ static void serve_batch(fl_return to, const fl_msg *msg)
     fl_json_walk_init(&walk, msg->text);
     while (fl_json_walk_next(&walk, &element))
         serve_element(to, element.value);
-    fl_return_send(to, NULL, 0);
+    fl_return_send(to, (fl_span){0}, NULL, 0);
 }
 
 static void on_message(fl_link *link, const fl_msg *msg, fl_reply reply)
@@ -84,7 +84,7 @@ void fl_session_tools_changed(fl_session *session)
     fl_span text = FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":"
                            "\"notifications/tools/list_changed\"}");
 
-    if (session->state != FL_SESSION_READY)
+    if (session->state != FL_SESSION_READY || !session->has_tools)
         return;
     session->tools_changed = fl_link_send(session->link, &text, 1) == FL_BUSY;
 }

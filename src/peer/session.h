@@ -16,6 +16,10 @@
 
 typedef struct fl_session fl_session;
 
+/* What the messages of deferred calls may take, in bytes; one is always let
+ * in. */
+enum { FL_SESSION_KEPT_MAX = 32 * 1024 * 1024 };
+
 typedef enum fl_session_state {
     FL_SESSION_FRESH,
     FL_SESSION_OPENED,
@@ -31,9 +35,11 @@ struct fl_session {
     const fl_revision *revision; /* NULL until initialize */
     fl_list calls;               /* deferred, in the order they came */
     unsigned deferred;           /* how many they are */
+    size_t kept;                 /* bytes of their messages */
     unsigned in_flight;          /* of them, not cancelled */
     unsigned max_in_flight;
     fl_session_state state;
+    bool has_tools;     /* the capability was declared at initialize */
     bool tools_changed; /* the client is still to be told */
 };
 
@@ -58,8 +64,10 @@ typedef struct fl_return {
 } fl_return;
 
 /* The one way answers leave. `parts` is one whole response; an empty one is
- * no answer at all, but counts for the batch. */
-void fl_return_send(fl_return to, const fl_span *parts, size_t count);
+ * no answer at all, but counts for the batch. One that is over the limit
+ * becomes an error that says so, to `id`. */
+void fl_return_send(fl_return to, fl_span id, const fl_span *parts,
+                    size_t count);
 void fl_return_result(fl_return to, fl_span id, fl_span result);
 void fl_return_error(fl_return to, fl_span id, int code, fl_span message,
                      fl_span data);

@@ -147,9 +147,9 @@ fl_status fl_address_parse(const char *url, fl_address *address,
         return parse_socket(url, rest, address, error);
     if (listed(address->scheme, later))
         return fl_error_set(error, FL_E_UNSUPPORTED,
-                            "address '%s': this build has no %s transport; "
-                            "it has stdio, tcp, tls and unix",
-                            url, address->scheme);
+                            "address: this build has no %s transport; it has "
+                            "stdio, tcp, tls and unix",
+                            address->scheme);
     return fl_error_set(error, FL_E_INVALID,
                         "address '%s': unknown scheme '%s'; want stdio:, "
                         "tcp://, tls:// or unix:",

@@ -140,8 +140,24 @@ static fl_status check_file(const char *option, const char *path,
                         path);
 }
 
-static fl_status check_tls(const fl_tls_settings *tls, fl_error *error)
+/* Files may be there for another address. But whoever asks for certificates
+ * believes that nobody comes in without one. */
+static fl_status refuse_plain(fl_error *error)
 {
+    return fl_error_set(error, FL_E_INVALID,
+                        "option tls.require_client_cert: the address is not a "
+                        "tls:// one, so everybody could come in");
+}
+
+static fl_status check_tls(const fl_tls_settings *tls, bool used,
+                           fl_error *error)
+{
+    if (!used && tls->require_client_cert)
+        return refuse_plain(error);
+    if (tls->server_name != NULL && tls->server_name[0] == '\0')
+        return fl_error_set(error, FL_E_INVALID,
+                            "option tls.server_name: empty; want the name in "
+                            "the server's certificate");
     fl_status rc = check_file("tls.cert_file", tls->cert_file, error);
 
     if (rc == FL_OK)
@@ -192,7 +208,7 @@ fl_status fl_options_for_server(const fl_options *given,
     *full = given != NULL ? *given : (fl_options){0};
     fl_status rc = fill(full, error);
     if (rc == FL_OK)
-        rc = check_tls(&full->tls, error);
+        rc = check_tls(&full->tls, tls, error);
     if (rc == FL_OK && tls)
         rc = check_server_tls(full, error);
     if (rc == FL_OK)
@@ -202,6 +218,12 @@ fl_status fl_options_for_server(const fl_options *given,
     if (rc != FL_OK)
         return rc;
 
+    if (address->path[0] == '@' && !full->allow_public)
+        return fl_error_set(error, FL_E_DENIED,
+                            "address 'unix:%s': an abstract socket has no "
+                            "mode, so every local user could use it; give a "
+                            "path, or set allow_public",
+                            address->path);
     bool asks_who = tls && full->tls.require_client_cert;
     if (!fl_address_is_local(address) && !asks_who && !full->allow_public)
         return fl_error_set(error, FL_E_DENIED,
@@ -220,6 +242,10 @@ static fl_status check_child(const fl_child_settings *child, fl_error *error)
         return fl_error_set(error, FL_E_INVALID,
                             "option child.argv: empty; want the command to "
                             "run and its arguments");
+    if (child->set_uid && !child->set_gid)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option child.gid: missing; with child.uid alone "
+                            "the child would keep our group");
     for (const char *const *at = child->env; at != NULL && *at != NULL; at++)
         if (strchr(*at, '=') == NULL || **at == '=')
             return fl_error_set(error, FL_E_INVALID,
@@ -233,13 +259,17 @@ fl_status fl_options_for_client(const fl_options *given,
                                 fl_error *error)
 {
     *full = given != NULL ? *given : (fl_options){0};
+    bool child = strcmp(address->scheme, "stdio") == 0;
     if (full->idle_timeout_ms == 0)
         full->idle_timeout_ms = FL_NEVER;
+    /* a server of one thread does not read while it works, and may work long */
+    if (full->send_timeout_ms == 0 && child)
+        full->send_timeout_ms = FL_NEVER;
 
     fl_status rc = fill(full, error);
     if (rc == FL_OK)
-        rc = check_tls(&full->tls, error);
-    if (rc == FL_OK && strcmp(address->scheme, "stdio") == 0)
+        rc = check_tls(&full->tls, strcmp(address->scheme, "tls") == 0, error);
+    if (rc == FL_OK && child)
         rc = check_child(&full->child, error);
     if (rc == FL_OK && address->has_port && address->port == 0)
         rc = fl_error_set(error, FL_E_INVALID,

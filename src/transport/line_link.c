@@ -361,6 +361,7 @@ void fl_line_link_info(const fl_link *link, fl_link_info *info)
 {
     const fl_line_link *line = (const fl_line_link *)link;
 
+    info->max_message = line->settings->max_message;
     if (line->stream == NULL)
         return;
     info->buffered = fl_stream_pending(line->stream);

@@ -105,9 +105,11 @@ fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count)
 
     if (count > 0)
         rc = send(reply.link, reply.stream, parts, count, true);
+    if (rc == FL_E_TOO_BIG)
+        return rc;
     if (reply.link->transport->end != NULL)
         reply.link->transport->end(reply.link, reply.stream);
-    if (rc == FL_E_TOO_BIG || rc == FL_E_NOMEM) {
+    if (rc == FL_E_NOMEM) {
         /* An answer that cannot be held would leave the peer waiting for
          * ever; a broken link it understands. */
         fl_log_say(fl_loop_log(reply.link->loop), FL_LOG_WARN,

@@ -95,7 +95,8 @@ typedef struct fl_link_info {
     const char *kind; /* the transport's name */
     fl_link_state state;
     unsigned traits;
-    size_t buffered; /* bytes waiting to leave */
+    size_t max_message; /* bytes; 0: any */
+    size_t buffered;    /* bytes waiting to leave */
     fl_link_stats stats;
     uint64_t uptime_ms;
     char peer[64]; /* for people */
@@ -120,8 +121,10 @@ FL_MUST_USE fl_status fl_reply_send(fl_reply reply, const fl_span *parts,
 
 /*
  * The answer. Never FL_BUSY: reading pauses at the high water mark, so what
- * can pile up is bounded by what is in flight; when it is too much all the
- * same the link is closed. An empty `parts` ends it without a message.
+ * can pile up is bounded by what is in flight. FL_E_TOO_BIG: nothing was sent
+ * and the reply is not ended: say so in a smaller one. When there is no
+ * memory for an answer the link is closed. An empty `parts` ends it without a
+ * message.
  */
 fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count);
 

@@ -197,6 +197,13 @@ static fl_status check_allowed(const fl_child_settings *child, fl_error *error)
 {
     if (child->allow == NULL)
         return FL_OK;
+    /* a name means what our PATH makes of it, not what the caller's would */
+    bool by_path = strchr(child->argv[0], '/') != NULL;
+    for (const char *const *at = child->env; at != NULL && *at != NULL; at++)
+        if (!by_path && strncmp(*at, "PATH=", 5) == 0)
+            return fl_error_set(error, FL_E_DENIED,
+                                "option child.env: PATH may not be set for a "
+                                "command that is allowed by name");
     for (const char *const *entry = child->allow; *entry != NULL; entry++)
         if (strcmp(*entry, child->argv[0]) == 0)
             return FL_OK;

@@ -363,7 +363,33 @@ static void test_options_mutual_tls_may_be_public(void **state)
     given.tls.require_client_cert = true;
     assert_server_says(&given, &address, FL_OK, NULL);
     memcpy(address.scheme, "tcp", 4); /* where nobody asks for it */
+    assert_server_says(&given, &address, FL_E_INVALID,
+                       "tls.require_client_cert");
+    given.tls.require_client_cert = false;
     assert_server_says(&given, &address, FL_E_DENIED, "0.0.0.0");
+}
+
+static void test_options_abstract_sockets_are_public(void **state)
+{
+    fl_address address = {.scheme = "unix", .path = "@name"};
+    fl_options given = {.allow_public = true};
+
+    (void)state;
+    assert_server_says(NULL, &address, FL_E_DENIED, "@name");
+    assert_server_says(&given, &address, FL_OK, NULL);
+    assert_client_says(NULL, &address, FL_OK, NULL);
+}
+
+static void test_options_child_drops_its_group_with_its_user(void **state)
+{
+    const char *argv[] = {"true", NULL};
+    fl_address address = {.scheme = "stdio"};
+    fl_options given = {.child = {.argv = argv, .set_uid = true, .uid = 1}};
+
+    (void)state;
+    assert_client_says(&given, &address, FL_E_INVALID, "child.gid");
+    given.child.set_gid = true;
+    assert_client_says(&given, &address, FL_OK, NULL);
 }
 
 static void test_options_tls_files_must_be_readable(void **state)
@@ -518,6 +544,8 @@ int main(void)
         cmocka_unit_test(test_options_tls_server_needs_certificate_and_key),
         cmocka_unit_test(test_options_mutual_tls_needs_to_know_whom_to_trust),
         cmocka_unit_test(test_options_mutual_tls_may_be_public),
+        cmocka_unit_test(test_options_abstract_sockets_are_public),
+        cmocka_unit_test(test_options_child_drops_its_group_with_its_user),
         cmocka_unit_test(test_options_tls_files_must_be_readable),
         cmocka_unit_test(test_options_client_needs_no_tls_settings),
         cmocka_unit_test(test_options_address_lists_are_checked),
