@@ -26,6 +26,7 @@
 #include <time.h>
 
 enum {
+    LAST_TURNS = 4,
     SCRATCH_MAX = 64 * 1024 * 1024,
     SCRATCH_KEPT = 1024 * 1024, /* one huge message is no reason to hold it */
 };
@@ -199,7 +200,9 @@ void fl_loop_free(fl_loop *loop)
     if (loop == NULL)
         return;
     fl_loop_drop_tasks(loop);
-    run_dirty(loop); /* what was given up before it was started goes now */
+    /* what was given up before it was started needs a turn or two to go */
+    for (int i = 0; i < LAST_TURNS && loop->live > 0; i++)
+        fl_loop_step(loop);
     assert(loop->live == 0);
     assert(loop->wheel->running == 0);
     uv_close((uv_handle_t *)&loop->before_poll, NULL);

@@ -13,6 +13,7 @@ import socket
 import ssl
 import struct
 import sys
+import threading
 import time
 
 from flow import (WAIT, Mismatch, call, contains, equal, main, require,
@@ -279,6 +280,43 @@ def check_own(who, got):
 def check_memory(before, serving):
     grown = status(serving, 'VmHWM') - before[serving]
     require(grown < 40 * MIB, 'memory grew by', grown)
+
+
+@over('tcp', 'unix', 'stdio', options=('--max-message', '1M'))
+def test_an_answer_over_the_limit_is_an_error_that_says_so(wire):
+    wire.hello()
+    error = wire.refused(tool(7, 'large', bytes=2 * MIB), -32603, 7)
+    equal(error['data'], {'limit': MIB})
+    equal(wire.ask(tool(8, 'large', bytes=MIB // 2))['id'], 8)
+
+
+@over('tcp')
+def test_calls_that_wait_are_bounded_in_bytes(wire):
+    wire.hello()
+    padding = 'x' * (10 * MIB)
+    for n in range(4):
+        wire.send(tool(n, 'slow', steps=1, delay_ms=60000, padding=padding))
+    answer = wire.receive()
+    equal((answer['id'], answer['error']['code']), (3, -32010), answer)
+    equal(answer['error']['data'], {'limit': 32 * MIB})
+    wire.lives()
+
+
+def test_a_flood_of_questions_over_tls_is_answered_to_the_last():
+    count = 20000
+    ask = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
+    with identity() as place, served('tls', options=server_options(place)) \
+            as serving, secured(place, serving.urls[0]) as one:
+        one.sendall(HELLO)
+        writer = threading.Thread(target=one.sendall, args=(ask * count,))
+        writer.start()
+        lines = 0
+        while lines < count + 1:
+            piece = one.recv(MIB)
+            require(piece, 'it ended after', lines)
+            lines += piece.count(b'\n')
+        writer.join()
+        equal(lines, count + 1)
 
 
 def test_a_peer_that_never_reads_is_left_in_the_end():
