@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,6 +68,21 @@ static bool is_taken(int fd)
            S_ISCHR(here.st_mode) && here.st_rdev == null_device.st_rdev;
 }
 
+/* A pipe that is made non-blocking is so for everybody who shares it, so what
+ * we take of a pipe is a description of our own, where /proc can give it. */
+static int take_copy(int fd, int access)
+{
+    struct stat here;
+    char path[32];
+    int copy = -1;
+
+    if (fstat(fd, &here) == 0 && S_ISFIFO(here.st_mode)) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        copy = open(path, access | O_NONBLOCK | O_CLOEXEC);
+    }
+    return copy >= 0 ? copy : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
 /* Copies of stdin and stdout; the originals are pointed elsewhere. */
 static fl_status take_over(int *in, int *out, fl_error *error)
 {
@@ -75,8 +91,8 @@ static fl_status take_over(int *in, int *out, fl_error *error)
 
     int null_fd = open("/dev/null", TAKEN | O_CLOEXEC);
 
-    *in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-    *out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    *in = take_copy(STDIN_FILENO, O_RDONLY);
+    *out = take_copy(STDOUT_FILENO, O_WRONLY);
     if (null_fd >= 0 && *in >= 0 && *out >= 0 &&
         dup2(null_fd, STDIN_FILENO) >= 0 &&
         dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) {
