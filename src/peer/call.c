@@ -40,26 +40,41 @@ bool fl_call_has(const fl_call *call, const char *key)
     return fl_call_raw(call, key).len > 0;
 }
 
-static void blame(fl_call *call, const char *key, const char *want)
-{
-    if (call->fault[0] != '\0')
-        return;
-    snprintf(call->fault, sizeof call->fault, "argument \"%s\" %s %s", key,
-             fl_call_has(call, key) ? "must be" : "is missing: want", want);
-}
-
-static fl_span unescape(fl_call *call, fl_span value)
+/* Memory that goes with the call; NULL when there is none. */
+static fl_buf *keep(fl_call *call)
 {
     fl_call_string *string = fl_mem_zalloc(sizeof *string);
 
     if (string == NULL)
-        return (fl_span){0};
+        return NULL;
     fl_buf_init(&string->text, TEXT_MAX);
     string->next = call->strings;
     call->strings = string;
-    if (fl_json_string_copy(value, &string->text) != FL_OK)
+    return &string->text;
+}
+
+/* The first fault is told; the text is made only then, for most calls have
+ * none. */
+static void blame(fl_call *call, const char *key, const char *want)
+{
+    if (call->fault.len > 0)
+        return;
+    fl_buf *text = keep(call);
+    bool told =
+        text != NULL &&
+        fl_buf_printf(text, "argument \"%.64s\" %s %s", key,
+                      fl_call_has(call, key) ? "must be" : "is missing: want",
+                      want) == FL_OK;
+    call->fault = told ? fl_buf_view(text) : FL_SPAN("an argument is wrong");
+}
+
+static fl_span unescape(fl_call *call, fl_span value)
+{
+    fl_buf *text = keep(call);
+
+    if (text == NULL || fl_json_string_copy(value, text) != FL_OK)
         return (fl_span){0};
-    return fl_buf_view(&string->text);
+    return fl_buf_view(text);
 }
 
 fl_span fl_call_text(fl_call *call, const char *key)
@@ -161,8 +176,8 @@ static void answer_text(fl_call *call, fl_span text, bool is_error)
     fl_buf *out = fl_loop_scratch(fl_call_loop(call));
     fl_json_writer writer;
 
-    if (call->fault[0] != '\0') {
-        answer_error(call, FL_RPC_INVALID_PARAMS, fl_span_of(call->fault));
+    if (call->fault.len > 0) {
+        answer_error(call, FL_RPC_INVALID_PARAMS, call->fault);
         return;
     }
     fl_json_writer_init(&writer, out);
@@ -233,8 +248,8 @@ void fl_call_fail(fl_call *call, const char *format, ...)
 
 void fl_call_reply_json(fl_call *call, fl_span result)
 {
-    if (call->fault[0] != '\0') {
-        answer_error(call, FL_RPC_INVALID_PARAMS, fl_span_of(call->fault));
+    if (call->fault.len > 0) {
+        answer_error(call, FL_RPC_INVALID_PARAMS, call->fault);
         return;
     }
     fl_json_top top;

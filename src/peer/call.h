@@ -10,8 +10,6 @@
 
 typedef struct fl_call_string fl_call_string;
 
-enum { FL_CALL_FAULT = 128 };
-
 struct fl_call {
     fl_return to;
     fl_span id; /* raw tokens; borrowed from the message until deferred */
@@ -25,7 +23,7 @@ struct fl_call {
     bool deferred;
     bool ended;
     bool cancelled;
-    char fault[FL_CALL_FAULT]; /* the first argument that was wrong */
+    fl_span fault; /* about the first argument that was wrong; or empty */
 };
 
 /* Runs the tool on the message's parts, all borrowed. It is answered, or
