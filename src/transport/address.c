@@ -9,6 +9,7 @@
 
 #include "base/span.h"
 #include "base/status.h"
+#include "transport/transport.h"
 
 #include <string.h>
 
@@ -116,11 +117,37 @@ static bool listed(const char *scheme, const char *const *list)
     return false;
 }
 
-fl_status fl_address_parse(const char *url, fl_address *address,
-                           fl_error *error)
+/* Why nothing here serves the scheme. */
+static fl_status refuse_scheme(const char *url, const char *scheme,
+                               fl_error *error)
 {
     static const char *const later[] = {"http",     "https",     "ws", "wss",
                                         "sse+http", "sse+https", NULL};
+
+    if (listed(scheme, later)) /* without the URL: a secret may be in it */
+        return fl_error_set(error, FL_E_UNSUPPORTED,
+                            "address: this build has no %s transport; it has "
+                            "stdio, tcp, tls and unix",
+                            scheme);
+    return fl_error_set(error, FL_E_INVALID,
+                        "address '%s': unknown scheme '%s'; want stdio:, "
+                        "tcp://, tls:// or unix:",
+                        url, scheme);
+}
+
+static fl_status parse_bare(const char *url, fl_span rest,
+                            const fl_address *address, fl_error *error)
+{
+    if (rest.len == 0)
+        return FL_OK;
+    return fl_error_set(error, FL_E_INVALID,
+                        "address '%s': nothing comes after %s:", url,
+                        address->scheme);
+}
+
+fl_status fl_address_parse(const char *url, fl_address *address,
+                           fl_error *error)
+{
     fl_span text = fl_span_of(url);
     size_t colon = fl_span_find(text, ':');
 
@@ -134,26 +161,19 @@ fl_status fl_address_parse(const char *url, fl_address *address,
                             url != NULL ? url : "");
 
     fl_span rest = fl_span_from(text, colon + 1);
-    if (strcmp(address->scheme, "stdio") == 0)
-        return rest.len == 0
-                   ? FL_OK
-                   : fl_error_set(
-                         error, FL_E_INVALID,
-                         "address '%s': nothing comes after stdio:", url);
-    if (strcmp(address->scheme, "unix") == 0)
-        return parse_unix(url, rest, address, error);
-    if (strcmp(address->scheme, "tcp") == 0 ||
-        strcmp(address->scheme, "tls") == 0)
+    const fl_transport *transport =
+        fl_transport_find(fl_span_of(address->scheme));
+    if (transport == NULL)
+        return refuse_scheme(url, address->scheme, error);
+    switch (transport->address) {
+    case FL_ADDRESS_HOST:
         return parse_socket(url, rest, address, error);
-    if (listed(address->scheme, later))
-        return fl_error_set(error, FL_E_UNSUPPORTED,
-                            "address: this build has no %s transport; it has "
-                            "stdio, tcp, tls and unix",
-                            address->scheme);
-    return fl_error_set(error, FL_E_INVALID,
-                        "address '%s': unknown scheme '%s'; want stdio:, "
-                        "tcp://, tls:// or unix:",
-                        url, address->scheme);
+    case FL_ADDRESS_PATH:
+        return parse_unix(url, rest, address, error);
+    case FL_ADDRESS_BARE:
+        break;
+    }
+    return parse_bare(url, rest, address, error);
 }
 
 bool fl_address_is_local(const fl_address *address)

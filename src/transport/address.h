@@ -11,6 +11,13 @@
 
 #include <fairlead/types.h>
 
+/* What comes after a scheme; each transport says what its own have. */
+typedef enum fl_address_shape {
+    FL_ADDRESS_BARE, /* nothing */
+    FL_ADDRESS_HOST, /* //HOST:PORT */
+    FL_ADDRESS_PATH,
+} fl_address_shape;
+
 struct fl_address {
     char scheme[16];
     char host[254]; /* without brackets; empty if it has none */

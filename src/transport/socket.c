@@ -25,9 +25,9 @@ static fl_status operate(fl_link *link, const char *operation, fl_buf *answer)
     return fl_buf_append(answer, fl_span_of(subject));
 }
 
-#define SOCKET_ROW(kind, scheme_list, more_traits)                             \
+#define SOCKET_ROW(kind, scheme_list, shape, more_traits)                      \
     {                                                                          \
-        .name = kind, .schemes = scheme_list,                                  \
+        .name = kind, .schemes = scheme_list, .address = shape,                \
         .traits = FL_LINK_CHANNEL | FL_LINK_RECONNECTS | (more_traits),        \
         .listen = fl_socket_listen, .connect = fl_socket_connect,              \
         .close_listener = fl_socket_close_listener, .send = fl_line_link_send, \
@@ -42,8 +42,9 @@ static const char *const unix_schemes[] = {"unix", NULL};
 extern const fl_transport fl_transport_tcp, fl_transport_unix;
 
 const fl_transport fl_transport_tcp =
-    SOCKET_ROW("tcp", tcp_schemes, FL_LINK_NETWORK);
-const fl_transport fl_transport_unix = SOCKET_ROW("unix", unix_schemes, 0);
+    SOCKET_ROW("tcp", tcp_schemes, FL_ADDRESS_HOST, FL_LINK_NETWORK);
+const fl_transport fl_transport_unix =
+    SOCKET_ROW("unix", unix_schemes, FL_ADDRESS_PATH, 0);
 
 const fl_transport *fl_socket_transport(const fl_address *address)
 {

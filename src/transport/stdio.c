@@ -10,6 +10,7 @@ static const char *const schemes[] = {"stdio", NULL};
 const fl_transport fl_transport_stdio = {
     .name = "stdio",
     .schemes = schemes,
+    .address = FL_ADDRESS_BARE,
     .traits = FL_LINK_CHANNEL,
     .listen = fl_stdio_listen,
     .connect = fl_stdio_connect,

@@ -14,7 +14,8 @@
 struct fl_transport {
     const char *name;
     const char *const *schemes; /* NULL-terminated */
-    unsigned traits;            /* fl_link_trait */
+    fl_address_shape address;
+    unsigned traits; /* fl_link_trait */
 
     /* Start. The address is parsed and the options are checked, with their
      * defaults filled in. */
