@@ -6,12 +6,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 char process_state(pid_t pid)
 {
@@ -77,4 +82,10 @@ bool process_in_valgrind(void)
     const char *preload = getenv("LD_PRELOAD");
 
     return preload != NULL && strstr(preload, "vgpreload") != NULL;
+}
+
+void skip_because(const char *why)
+{
+    fprintf(stderr, "SKIPPED: %s\n", why);
+    skip();
 }

@@ -25,4 +25,7 @@ int process_count_files(pid_t pid);
 /* Running under Valgrind, which keeps limits of its own. */
 bool process_in_valgrind(void);
 
+/* Skips the running test and says why, so that the summary can. */
+void skip_because(const char *why);
+
 #endif

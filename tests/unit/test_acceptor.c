@@ -6,6 +6,7 @@
  */
 #include "io/acceptor.h"
 #include "io_probe.h"
+#include "support/process.h"
 #include "support/ration.h"
 
 #include <errno.h>
@@ -142,8 +143,7 @@ static void test_acceptor_serves_ipv6_and_with_any_both(void **state)
 
     (void)state;
     if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0) {
-        print_message("no IPv6 here: test_acceptor_serves_ipv6 skipped\n");
-        skip();
+        skip_because("no IPv6 here");
     }
     host_open(&h, &(fl_acceptor_options){.host = "::"});
     at.sin6_port = htons(fl_acceptor_port(h.acceptor));

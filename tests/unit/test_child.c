@@ -466,7 +466,7 @@ static void test_child_limits_are_in_force(void **state)
 
     (void)state;
     if (process_in_valgrind())
-        skip();
+        skip_because("Valgrind sets limits of its own");
     options.max_memory_bytes = UINT64_C(1) << 30;
     options.max_cpu_seconds = 7;
     options.max_files = 33;
@@ -504,7 +504,7 @@ static void test_child_drops_its_rights(void **state)
     begin(&run, &options);
     end(&run);
     if (run.how.failure.status == FL_E_DENIED) /* it may not read BADCHILD */
-        skip();
+        skip_because("nobody may not run the test's child here");
     assert_string_equal(run.out, "uid 65534 gid 65533 groups 1\n");
 }
 
@@ -516,7 +516,7 @@ static void test_child_without_rights_can_be_killed(void **state)
 
     (void)state;
     if (geteuid() != 0)
-        skip();
+        skip_because("only root can drop rights");
     options.set_uid = options.set_gid = true;
     options.uid = options.gid = 65534;
     begin(&run, &options);
@@ -962,7 +962,7 @@ static void test_child_out_of_descriptors_leaves_nothing(void **state)
 {
     (void)state;
     if (process_in_valgrind())
-        skip();
+        skip_because("Valgrind sets limits of its own");
     for (int spare = 1; spare < 10; spare++) {
         fl_error error = {0};
         assert_int_equal(try_to_spawn(spare, &error), FL_E_LIMIT);
@@ -999,8 +999,7 @@ static void test_child_without_memory_leaves_nothing(void **state)
 {
     (void)state;
 #ifdef FL_COVERAGE
-    print_message("skipped: the coverage runtime does not bear a refusal\n");
-    skip();
+    skip_because("the coverage runtime does not bear a refusal");
 #endif
     assert_true(ration_each(spawn_rationed, NULL) > 6);
 }

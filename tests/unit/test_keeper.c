@@ -337,7 +337,7 @@ static void test_keeper_holds_nothing_of_its_host(void **state)
 
     (void)state;
     if (process_in_valgrind()) /* which has descriptors of its own */
-        skip();
+        skip_because("Valgrind has descriptors of its own");
     for (size_t i = 0; i < 40; i++)
         inherited[i] = open("/dev/null", O_RDONLY); /* not close-on-exec */
     start(&kept, "never-read");
