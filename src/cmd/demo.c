@@ -70,6 +70,10 @@ static bool listen_on(struct demo *demo, const char *url)
     if (fl_server_listen(demo->server, demo->loop, url,
                          &demo->settings->options, &error) != FL_OK) {
         fl_complain("demo", "%s", error.text);
+        if (error.status == FL_E_DENIED) /* the library speaks of options */
+            fputs("On this command they are --require-client-cert and "
+                  "--insecure-no-auth.\n",
+                  stderr);
         return false;
     }
     if (strcmp(url, "stdio:") != 0)
