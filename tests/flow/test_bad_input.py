@@ -401,7 +401,7 @@ def is_served(serving):
     with Wire(serving) as other:
         try:
             other.lives()
-        except Mismatch:
+        except (Mismatch, OSError):  # refused, or gone before we asked
             return False
     return True
 
