@@ -252,8 +252,8 @@ def test_no_answer_in_time_is_exit_5():
 
 def test_progress_keeps_a_call_alive():
     with demo() as serving:
-        call(serving.urls[0], 'call', 'slow', 'steps=8', 'delay_ms=100',
-             '--timeout', '0.4').expect(0, 'done, in 8 steps\n')
+        call(serving.urls[0], 'call', 'slow', 'steps=8', 'delay_ms=300',
+             '--timeout', '2').expect(0, 'done, in 8 steps\n')
 
 
 def test_interrupt_cancels_and_exits_with_130():
