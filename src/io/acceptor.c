@@ -59,7 +59,7 @@ static int open_spare(void)
 
 static void complain(fl_acceptor *acceptor, int code)
 {
-    uint64_t now = acceptor->loop->now;
+    uint64_t now = fl_loop_now(acceptor->loop);
 
     if (acceptor->complained_at != 0 &&
         now - acceptor->complained_at < COMPLAIN_MS)

@@ -309,9 +309,11 @@ bool fl_loop_step(fl_loop *loop)
     return left;
 }
 
+/* What libuv read when its poll returned: our own note is of before, and the
+ * poll may have slept for an hour. */
 uint64_t fl_loop_now(const fl_loop *loop)
 {
-    return loop->now;
+    return loop->driven || !loop->running ? loop->now : uv_now(&loop->uv);
 }
 
 fl_log *fl_loop_log(const fl_loop *loop)

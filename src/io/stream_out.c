@@ -146,7 +146,7 @@ static int send_slowly(fl_stream *stream, fl_buf *piece)
         return UV_ENOMEM;
     slow->buf = *piece;
     slow->seen = fl_buf_len(piece);
-    slow->progress_at = stream->loop->now;
+    slow->progress_at = fl_loop_now(stream->loop);
     slow->request.data = stream;
     *piece = (fl_buf){.max = piece->max};
     stream->slow = slow;
@@ -322,7 +322,7 @@ void fl_stream_sent(fl_stream *stream, int code)
 void fl_stream_check_progress(fl_stream *stream)
 {
     uint64_t limit = stream->shared->limits.send_timeout_ms;
-    uint64_t now = stream->loop->now;
+    uint64_t now = fl_loop_now(stream->loop);
     size_t left = slow_left(stream);
     fl_error error;
 

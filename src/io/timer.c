@@ -124,8 +124,7 @@ void fl_timer_start(fl_timer *timer, uint64_t ms)
     fl_loop *loop = timer->loop;
 
     fl_timer_stop(timer);
-    if (!loop->running) /* else the turn's time is near enough */
-        fl_loop_refresh(loop);
+    fl_loop_refresh(loop); /* the poll may have slept since the turn began */
     assert(loop->now < FAR);
     timer->due = ms < FAR - loop->now ? loop->now + ms : FAR;
     place(loop->wheel, timer);

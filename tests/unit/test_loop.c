@@ -1,7 +1,9 @@
 /*
  * test_loop.c - tasks, turns, and living inside another loop.
  */
+#include "base/clock.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include "support/ration.h"
 
 #include <poll.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 static uint64_t read_clock(void *user)
 {
@@ -299,9 +302,74 @@ static void test_loop_without_memory_leaks_nothing(void **state)
     assert_true(ration_each(make_and_use, NULL) >= 4);
 }
 
+/* A loop that slept for long, and is woken by somebody else. */
+struct sleeper {
+    fl_loop *loop;
+    fl_timer far, near;
+    uint64_t woken_ms, now_ms, fired_ms;
+};
+
+static uint64_t wall_ms(void)
+{
+    fl_clock clock = fl_clock_system();
+
+    return fl_clock_now(&clock);
+}
+
+static void on_far(fl_timer *timer, void *user)
+{
+    (void)timer;
+    (void)user;
+}
+
+static void on_near(fl_timer *timer, void *user)
+{
+    struct sleeper *sleeper = user;
+
+    (void)timer;
+    sleeper->fired_ms = wall_ms();
+    fl_timer_stop(&sleeper->far);
+}
+
+static void on_woken(void *user)
+{
+    struct sleeper *sleeper = user;
+
+    sleeper->woken_ms = wall_ms();
+    sleeper->now_ms = fl_loop_now(sleeper->loop);
+    fl_timer_start(&sleeper->near, 60);
+}
+
+static void *wake_late(void *user)
+{
+    struct sleeper *sleeper = user;
+
+    usleep(150 * 1000);
+    assert_int_equal(fl_loop_post(sleeper->loop, on_woken, sleeper), FL_OK);
+    return NULL;
+}
+
+static void test_loop_knows_the_time_when_it_is_woken(void **state)
+{
+    struct sleeper sleeper = {.loop = fl_loop_new()};
+    pthread_t thread;
+
+    (void)state;
+    fl_timer_init(&sleeper.far, sleeper.loop, on_far, &sleeper);
+    fl_timer_init(&sleeper.near, sleeper.loop, on_near, &sleeper);
+    fl_timer_start(&sleeper.far, 60000);
+    assert_int_equal(pthread_create(&thread, NULL, wake_late, &sleeper), 0);
+    fl_loop_run(sleeper.loop);
+    pthread_join(thread, NULL);
+    assert_true(sleeper.woken_ms - sleeper.now_ms < 100);
+    assert_true(sleeper.fired_ms - sleeper.woken_ms >= 50);
+    fl_loop_free(sleeper.loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loop_knows_the_time_when_it_is_woken),
         cmocka_unit_test(test_loop_with_nothing_to_do_returns),
         cmocka_unit_test(test_loop_runs_a_posted_task_before_it_returns),
         cmocka_unit_test(test_loop_runs_tasks_that_tasks_post),
