@@ -83,14 +83,13 @@ enum { LAYERS = sizeof layers / sizeof *layers };
 /* A transport to nowhere. */
 
 static fl_status gather(fl_link *link, void *stream, const fl_span *parts,
-                        size_t count, bool urgent)
+                        size_t count)
 {
     bench_stage *stage = (bench_stage *)link;
     size_t total = fl_span_total(parts, count) + 1;
     char *to = fl_buf_reserve(&stage->out, total);
 
     (void)stream;
-    (void)urgent;
     if (to == NULL)
         return FL_E_NOMEM;
     for (size_t i = 0; i < count; to += parts[i].len, i++)
@@ -98,6 +97,13 @@ static fl_status gather(fl_link *link, void *stream, const fl_span *parts,
     *to = '\n';
     fl_buf_commit(&stage->out, total);
     return FL_OK;
+}
+
+static fl_status answer(fl_link *link, void *stream, int code,
+                        const fl_span *parts, size_t count)
+{
+    (void)code;
+    return gather(link, stream, parts, count);
 }
 
 static void do_nothing(fl_link *link)
@@ -115,6 +121,7 @@ static const fl_transport nowhere = {
     .name = "nowhere",
     .traits = FL_LINK_CHANNEL,
     .send = gather,
+    .answer = answer,
     .close = do_nothing,
     .free = do_nothing,
     .info = tell_nothing,

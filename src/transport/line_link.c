@@ -278,20 +278,33 @@ static fl_status write_line(fl_line_link *line, const fl_span *parts,
     return FL_OK;
 }
 
-fl_status fl_line_link_send(fl_link *link, void *reply_stream,
-                            const fl_span *parts, size_t count, bool urgent)
+static fl_status deliver(fl_line_link *line, const fl_span *parts, size_t count,
+                         bool urgent)
 {
-    fl_line_link *line = (fl_line_link *)link;
-
-    (void)reply_stream;
     assert(count > 0 && count <= MAX_PARTS);
     if (fl_span_total(parts, count) > line->settings->max_message)
         return FL_E_TOO_BIG;
-    if (link->state == FL_LINK_ACTIVE)
+    if (line->link.state == FL_LINK_ACTIVE)
         return write_line(line, parts, count, urgent);
     return line->hooks->on_unsent != NULL
                ? line->hooks->on_unsent(line, parts, count)
                : FL_E_STATE;
+}
+
+fl_status fl_line_link_send(fl_link *link, void *reply_stream,
+                            const fl_span *parts, size_t count)
+{
+    (void)reply_stream;
+    return deliver((fl_line_link *)link, parts, count, false);
+}
+
+fl_status fl_line_link_answer(fl_link *link, void *reply_stream, int code,
+                              const fl_span *parts, size_t count)
+{
+    (void)reply_stream;
+    (void)code;
+    return count > 0 ? deliver((fl_line_link *)link, parts, count, true)
+                     : FL_OK;
 }
 
 static void begin_close(fl_line_link *line)

@@ -92,7 +92,9 @@ void fl_line_link_join(char *text, size_t len);
 
 /* The functions of fl_transport that all line links share. */
 fl_status fl_line_link_send(fl_link *link, void *reply_stream,
-                            const fl_span *parts, size_t count, bool urgent);
+                            const fl_span *parts, size_t count);
+fl_status fl_line_link_answer(fl_link *link, void *reply_stream, int code,
+                              const fl_span *parts, size_t count);
 void fl_line_link_close(fl_link *link);
 void fl_line_link_free(fl_link *link);
 void fl_line_link_info(const fl_link *link, fl_link_info *info);

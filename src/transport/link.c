@@ -72,16 +72,16 @@ void fl_link_ended(fl_link *link, const fl_error *why)
     fl_link_unref(link);
 }
 
-static fl_status send(fl_link *link, void *stream, const fl_span *parts,
-                      size_t count, bool urgent)
+static bool may_send(const fl_link *link)
 {
-    if (link->state == FL_LINK_CLOSING || link->state == FL_LINK_CLOSED)
-        return FL_E_STATE;
+    return link->state != FL_LINK_CLOSING && link->state != FL_LINK_CLOSED;
+}
 
-    fl_status rc = link->transport->send(link, stream, parts, count, urgent);
+static fl_status count_sent(fl_link *link, fl_status rc, size_t len)
+{
     if (rc == FL_OK) {
         link->stats.messages_out++;
-        link->stats.bytes_out += fl_span_total(parts, count);
+        link->stats.bytes_out += len;
         link->stats.last_seen_ms = fl_loop_now(link->loop);
     } else if (rc < 0) {
         link->stats.errors++;
@@ -89,35 +89,59 @@ static fl_status send(fl_link *link, void *stream, const fl_span *parts,
     return rc;
 }
 
+static fl_status send(fl_link *link, void *stream, const fl_span *parts,
+                      size_t count)
+{
+    if (!may_send(link))
+        return FL_E_STATE;
+    return count_sent(link, link->transport->send(link, stream, parts, count),
+                      fl_span_total(parts, count));
+}
+
 fl_status fl_link_send(fl_link *link, const fl_span *parts, size_t count)
 {
-    return send(link, NULL, parts, count, false);
+    return send(link, NULL, parts, count);
 }
 
 fl_status fl_reply_send(fl_reply reply, const fl_span *parts, size_t count)
 {
-    return send(reply.link, reply.stream, parts, count, false);
+    return send(reply.link, reply.stream, parts, count);
+}
+
+fl_status fl_reply_end_error(fl_reply reply, int code, const fl_span *parts,
+                             size_t count)
+{
+    fl_link *link = reply.link;
+    size_t sent = may_send(link) ? count : 0;
+    fl_status rc =
+        link->transport->answer(link, reply.stream, code, parts, sent);
+
+    if (count == 0 || sent == 0)
+        return count == 0 ? rc : FL_E_STATE;
+    rc = count_sent(link, rc, fl_span_total(parts, count));
+    if (rc == FL_E_NOMEM) {
+        /* An answer that cannot be held would leave the peer waiting for
+         * ever; a broken link it understands. */
+        fl_log_say(fl_loop_log(link->loop), FL_LOG_WARN,
+                   "answer could not be queued, closing the link",
+                   fl_log_text("reason", fl_span_of(fl_status_text(rc))));
+        fl_link_close(link);
+    }
+    return rc;
 }
 
 fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count)
 {
-    fl_status rc = FL_OK;
+    return fl_reply_end_error(reply, 0, parts, count);
+}
 
-    if (count > 0)
-        rc = send(reply.link, reply.stream, parts, count, true);
-    if (rc == FL_E_TOO_BIG)
-        return rc;
-    if (reply.link->transport->end != NULL)
-        reply.link->transport->end(reply.link, reply.stream);
-    if (rc == FL_E_NOMEM) {
-        /* An answer that cannot be held would leave the peer waiting for
-         * ever; a broken link it understands. */
-        fl_log_say(fl_loop_log(reply.link->loop), FL_LOG_WARN,
-                   "answer could not be queued, closing the link",
-                   fl_log_text("reason", fl_span_of(fl_status_text(rc))));
-        fl_link_close(reply.link);
-    }
-    return rc;
+fl_span fl_reply_field(fl_reply reply, const char *name)
+{
+    const fl_transport *transport = reply.link->transport;
+
+    return transport->field != NULL
+               ? transport->field(reply.link, reply.stream, name)
+               : (fl_span){0};
 }
 
 void fl_link_close(fl_link *link)

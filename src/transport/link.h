@@ -40,6 +40,8 @@ typedef enum fl_link_trait {
     FL_LINK_CHANNEL = 1 << 0,    /* one shared pipe: replies go to the link */
     FL_LINK_RECONNECTS = 1 << 1, /* a client link survives outages */
     FL_LINK_NETWORK = 1 << 2,    /* the peer may be a stranger */
+    FL_LINK_STATELESS = 1 << 3,  /* replies only: nothing can be sent to it,
+                                    and no request knows of another */
 } fl_link_trait;
 
 /* A value, made by the transport for each request it delivers. It is ended
@@ -68,6 +70,10 @@ typedef struct fl_link_events {
 
     /* Room again, after a send said FL_BUSY. May be NULL. */
     void (*on_writable)(fl_link *link);
+
+    /* The peer hung up on this request, which in its revision cancels it. The
+     * reply is to be ended all the same; it goes nowhere. May be NULL. */
+    void (*on_abandoned)(fl_link *link, fl_reply reply);
 
     /* An outage began; on_open or on_closed will end it. May be NULL. */
     void (*on_down)(fl_link *link, const fl_error *why);
@@ -127,6 +133,16 @@ FL_MUST_USE fl_status fl_reply_send(fl_reply reply, const fl_span *parts,
  * message.
  */
 fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count);
+
+/* The same for an answer that is an error with this code: a transport that has
+ * statuses of its own chooses one by it (rpc/error.h). */
+fl_status fl_reply_end_error(fl_reply reply, int code, const fl_span *parts,
+                             size_t count);
+
+/* What the request's envelope says beside the message: a header field of this
+ * name, in lower case; {NULL, 0} when it does not, and on channels. Good for
+ * the on_message the reply came with. */
+fl_span fl_reply_field(fl_reply reply, const char *name);
 
 /* Lets what was accepted leave, then closes. Harmless twice. */
 void fl_link_close(fl_link *link);

@@ -31,9 +31,9 @@ static fl_status operate(fl_link *link, const char *operation, fl_buf *answer)
         .traits = FL_LINK_CHANNEL | FL_LINK_RECONNECTS | (more_traits),        \
         .listen = fl_socket_listen, .connect = fl_socket_connect,              \
         .close_listener = fl_socket_close_listener, .send = fl_line_link_send, \
-        .close = fl_line_link_close, .free = fl_line_link_free,                \
-        .info = fl_line_link_info, .operate = operate,                         \
-        .released = fl_line_link_released,                                     \
+        .answer = fl_line_link_answer, .close = fl_line_link_close,            \
+        .free = fl_line_link_free, .info = fl_line_link_info,                  \
+        .operate = operate, .released = fl_line_link_released,                 \
     }
 
 static const char *const tcp_schemes[] = {"tcp", "tls", NULL};

@@ -16,6 +16,7 @@ const fl_transport fl_transport_stdio = {
     .connect = fl_stdio_connect,
     .close_listener = fl_stdio_close_listener,
     .send = fl_line_link_send,
+    .answer = fl_line_link_answer,
     .close = fl_line_link_close,
     .free = fl_line_link_free,
     .info = fl_line_link_info,

@@ -29,10 +29,16 @@ struct fl_transport {
                          fl_link **out, fl_error *error);
     void (*close_listener)(fl_listener *listener);
 
-    /* On a link. `urgent` is an answer: it passes the high water mark. */
+    /* On a link: a message that is no answer; `reply_stream` is the request's
+     * it belongs to, or NULL. */
     fl_status (*send)(fl_link *link, void *reply_stream, const fl_span *parts,
-                      size_t count, bool urgent);
-    void (*end)(fl_link *link, void *reply_stream); /* NULL on channels */
+                      size_t count);
+    /* The answer, which passes the high water mark; `code` is 0 or its error's.
+     * Without parts the reply ends without one. */
+    fl_status (*answer)(fl_link *link, void *reply_stream, int code,
+                        const fl_span *parts, size_t count);
+    /* NULL: there are none. */
+    fl_span (*field)(fl_link *link, void *reply_stream, const char *name);
     void (*close)(fl_link *link);
     void (*free)(fl_link *link); /* the last reference went */
     void (*info)(const fl_link *link, fl_link_info *info);

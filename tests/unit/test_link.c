@@ -19,6 +19,7 @@ typedef struct fake {
     fl_status answer; /* what send says */
     int sends, ends, closes, frees, releases, closed;
     bool urgent;
+    int code;
     void *stream;
     fl_error why;
     bool close_in_callback, unref_in_callback;
@@ -31,24 +32,39 @@ typedef struct bench {
 } bench;
 
 static fl_status fake_send(fl_link *link, void *stream, const fl_span *parts,
-                           size_t count, bool urgent)
+                           size_t count)
 {
     fake *self = (fake *)link;
 
     (void)parts;
     assert_true(count > 0);
     self->sends++;
-    self->urgent = urgent;
+    self->urgent = false;
     self->stream = stream;
     return self->answer;
 }
 
-static void fake_end(fl_link *link, void *stream)
+static fl_status fake_answer(fl_link *link, void *stream, int code,
+                             const fl_span *parts, size_t count)
 {
     fake *self = (fake *)link;
 
-    self->ends++;
+    (void)parts;
+    self->code = code;
     self->stream = stream;
+    self->urgent = true;
+    if (count > 0)
+        self->sends++;
+    if (count > 0 && self->answer == FL_E_TOO_BIG)
+        return FL_E_TOO_BIG;
+    self->ends++;
+    return count > 0 ? self->answer : FL_OK;
+}
+
+static fl_span fake_field(fl_link *link, void *stream, const char *name)
+{
+    (void)link, (void)stream;
+    return strcmp(name, "mcp-name") == 0 ? FL_SPAN("echo") : (fl_span){0};
 }
 
 static void fake_close(fl_link *link)
@@ -88,7 +104,8 @@ static const fl_transport streaming = {
     .name = "fake",
     .traits = FL_LINK_NETWORK,
     .send = fake_send,
-    .end = fake_end,
+    .answer = fake_answer,
+    .field = fake_field,
     .close = fake_close,
     .free = fake_free,
     .info = fake_info,
@@ -101,6 +118,7 @@ static const fl_transport bare = {
     .name = "bare",
     .traits = FL_LINK_CHANNEL,
     .send = fake_send,
+    .answer = fake_answer,
     .close = fake_close,
     .free = fake_free,
     .info = fake_info,
@@ -304,6 +322,21 @@ static void test_reply_goes_to_its_stream_and_the_answer_is_urgent(void **state)
     assert_true(b->fake.urgent);
     assert_int_equal(b->fake.ends, 1);
     assert_int_equal(b->fake.sends, 2);
+    assert_int_equal(b->fake.code, 0);
+    assert_int_equal(fl_reply_end_error(reply, -32601, &part, 1), FL_OK);
+    assert_int_equal(b->fake.code, -32601);
+}
+
+static void test_reply_tells_what_the_envelope_says(void **state)
+{
+    bench *b = *state;
+    fl_reply reply = {.link = &b->fake.link};
+
+    assert_true(
+        fl_span_equal(fl_reply_field(reply, "mcp-name"), FL_SPAN("echo")));
+    assert_null(fl_reply_field(reply, "origin").ptr);
+    b->fake.link.transport = &bare; /* a channel has none */
+    assert_null(fl_reply_field(reply, "mcp-name").ptr);
 }
 
 static void test_reply_without_parts_ends_without_a_message(void **state)
@@ -317,10 +350,6 @@ static void test_reply_without_parts_ends_without_a_message(void **state)
     assert_int_equal(b->fake.sends, 0);
     assert_int_equal(b->fake.ends, 1);
     assert_ptr_equal(b->fake.stream, &stream);
-
-    b->fake.link.transport = &bare; /* a channel has nothing to end */
-    assert_int_equal(fl_reply_end(reply, NULL, 0), FL_OK);
-    assert_int_equal(b->fake.ends, 1);
 }
 
 static void test_answer_that_cannot_be_held_closes_the_link(void **state)
@@ -564,6 +593,7 @@ int main(void)
         TEST(test_link_send_is_refused_when_closing_or_closed),
         TEST(test_link_send_without_connection_is_the_transports_affair),
         TEST(test_reply_goes_to_its_stream_and_the_answer_is_urgent),
+        TEST(test_reply_tells_what_the_envelope_says),
         TEST(test_reply_without_parts_ends_without_a_message),
         TEST(test_answer_that_cannot_be_held_closes_the_link),
         TEST(test_link_close_twice_is_harmless),
