@@ -19,7 +19,7 @@ ROOMS = {
     'wire': (),
     'io': (),
     'guard': ('json',),
-    'transport': ('wire', 'io', 'guard', 'rpc'),
+    'transport': ('wire', 'io', 'guard', 'store', 'rpc'),
     'store': ('io', 'rpc'),
     # A peer keeps time and takes turns, but never touches a stream.
     'peer': ('transport/link.h', 'store', 'rpc', 'json', 'io/loop.h',

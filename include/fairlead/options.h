@@ -49,6 +49,62 @@ typedef struct fl_child_settings {
     uint64_t kill_grace_ms; /* SIGTERM, wait, SIGKILL; 2000 */
 } fl_child_settings;
 
+/* What only HTTP has: http://, https:// and the 2024 sse+http(s)://. */
+typedef struct fl_http_settings {
+    /* A server's doors. The endpoint is the path of its URL ("/mcp"). */
+    const char *sse_path;      /* HTTP+SSE of 2024-11-05; "/sse" */
+    const char *messages_path; /* where its clients post to; "/messages" */
+    bool no_sse;               /* do not serve HTTP+SSE at all */
+    bool stateless;         /* serve tools/call and the like without a session
+                               to clients of the legacy revisions, too */
+    bool streaming_dialect; /* tool calls streamed as result and complete
+                               events to clients that ask for them */
+    bool event_types;       /* events named notification, error, close */
+    bool query_token;       /* a token in the query counts, for SSE */
+
+    /* Who may use a server. */
+    const char *const *allow_origins; /* pages: "https://app.example.org";
+                                         "*" for its first label, its port, or
+                                         for all */
+    const char *const *allow_hosts;   /* names of ours, for the Host field */
+
+    /* How much of it. */
+    size_t max_head;       /* bytes of a request's head; 32 KiB */
+    unsigned max_fields;   /* header fields; 100 */
+    unsigned max_streams;  /* open event streams of one session; 16. Requests
+                              at one time on one HTTP/2 connection; 100 */
+    unsigned max_sessions; /* 10000 */
+    unsigned max_sessions_per_address;    /* 1000 */
+    unsigned max_connections_per_address; /* 256 */
+    size_t memory_budget; /* bytes held for all clients; 256 MiB */
+
+    uint64_t head_timeout_ms; /* from the first byte to a whole head; 10000 */
+    uint64_t body_timeout_ms; /* from there to a whole body; 30000 */
+    uint64_t keepalive_ms;    /* a comment on each open stream; 15000 */
+    uint64_t stream_after_ms; /* an answer that takes longer becomes a stream
+                                 that can be kept alive and resumed; 250 */
+    uint64_t session_idle_ms; /* 3600000 */
+    uint64_t retry_ms;        /* what clients are told to wait; 5000 */
+    uint64_t dead_peer_ms;    /* sent and not acknowledged; 30000 */
+
+    /* What is kept for clients that come back for it. */
+    bool no_resume;
+    size_t event_max;      /* events per session; 1000 */
+    size_t event_bytes;    /* per session; 4 MiB */
+    uint64_t event_age_ms; /* 300000 */
+
+    bool no_compression; /* bodies are not packed with gzip */
+
+    /* A client. */
+    const char *const *headers; /* "Name: value", sent with every request */
+    unsigned pool;              /* connections kept; 10 */
+    unsigned pool_overflow;     /* more of them at need; 5. Then "busy" */
+    bool http1_only;            /* do not offer HTTP/2 */
+    bool http2_only;            /* without TLS: by prior knowledge */
+    bool allow_plaintext;       /* http:// to other than loopback */
+    bool no_proxy;              /* heed no HTTPS_PROXY and the like */
+} fl_http_settings;
+
 typedef struct fl_options {
     size_t max_message; /* bytes; 16 MiB. A longer one is refused, not kept */
     size_t high_water;  /* bytes waiting to leave at which sending says
@@ -84,6 +140,7 @@ typedef struct fl_options {
 
     fl_tls_settings tls;
     fl_child_settings child;
+    fl_http_settings http;
 } fl_options;
 
 #ifdef __cplusplus

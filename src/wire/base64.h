@@ -1,0 +1,14 @@
+/*
+ * base64.h - RFC 4648 section 4, strict: padding required, no white space, no
+ * bits left over.
+ */
+#ifndef FL_WIRE_BASE64_H
+#define FL_WIRE_BASE64_H
+
+#include "base/buf.h"
+
+FL_MUST_USE fl_status fl_base64_encode(fl_span bytes, fl_buf *out);
+/* FL_E_INVALID: nothing was appended. */
+FL_MUST_USE fl_status fl_base64_decode(fl_span text, fl_buf *out);
+
+#endif
