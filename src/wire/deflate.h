@@ -32,19 +32,19 @@ fl_coding fl_coding_choose(fl_span accept_encoding);
 
 /* NULL when there is no memory. `max` bounds the output in all. */
 FL_MUST_USE fl_inflate *fl_inflate_new(fl_coding coding, size_t max);
-void fl_inflate_free(fl_inflate *inflate);
+void fl_inflate_free(fl_inflate *unpacker);
 
 /*
  * Appends what `in` unpacks to. FL_OK: more may follow. FL_END: the packed
  * stream is whole (bytes after it: FL_E_INVALID). FL_E_TOO_BIG: past the bound.
  * FL_E_INVALID: not what it says it is. FL_E_NOMEM. A failure is final.
  */
-FL_MUST_USE fl_status fl_inflate_feed(fl_inflate *inflate, fl_span in,
+FL_MUST_USE fl_status fl_inflate_feed(fl_inflate *unpacker, fl_span in,
                                       fl_buf *out);
 
 /* `window_bits` 9 to 15, or 0 for 15: how much memory a stream may take. */
 FL_MUST_USE fl_deflate *fl_deflate_new(fl_coding coding, int window_bits);
-void fl_deflate_free(fl_deflate *deflate);
+void fl_deflate_free(fl_deflate *packer);
 
 typedef enum fl_deflate_how {
     FL_DEFLATE_MORE,  /* may keep bytes back */
@@ -53,7 +53,7 @@ typedef enum fl_deflate_how {
 } fl_deflate_how;
 
 /* Appends what the parts pack to. */
-FL_MUST_USE fl_status fl_deflate_feed(fl_deflate *deflate, const fl_span *parts,
+FL_MUST_USE fl_status fl_deflate_feed(fl_deflate *packer, const fl_span *parts,
                                       size_t count, fl_deflate_how how,
                                       fl_buf *out);
 

@@ -18,10 +18,12 @@ typedef struct fl_sse {
     fl_lines lines;
     fl_buf type;
     fl_buf data;
-    fl_buf id; /* of the event in hand */
+    fl_buf id; /* of the event in hand, if it has one */
     size_t max;
     bool begun;        /* past a byte order mark */
     bool dropping;     /* this event is over the limit */
+    bool has_id;       /* the event in hand brings one */
+    bool given;        /* type and data are with the caller */
     fl_buf last_id;    /* "last event ID", for Last-Event-ID */
     uint64_t retry_ms; /* what the server asked for; UINT64_MAX: nothing yet */
 } fl_sse;
@@ -32,7 +34,8 @@ typedef struct fl_sse_event {
     fl_span id;   /* the last event ID as of this event; may be empty */
 } fl_sse_event;
 
-/* Allocates nothing. `max` bounds one event's data, and each line. */
+/* Allocates nothing. `max` bounds one event's data, its type, its id, and each
+ * line without "data: " in front. */
 void fl_sse_init(fl_sse *sse, size_t max);
 void fl_sse_deinit(fl_sse *sse);
 
@@ -40,8 +43,9 @@ void fl_sse_deinit(fl_sse *sse);
  * Takes from the front of `in` up to the end of the next event. FL_OK: `event`
  * is good until the next call. FL_AGAIN: `in` is used up. FL_E_TOO_BIG or
  * FL_E_NOMEM: that event is lost, the next call goes on after it. An event
- * without data is no event (but its id counts); one that the stream's end cuts
- * off is dropped, as the rules say.
+ * without data is no event (but its id counts, as that of a lost one does, or
+ * it would be asked for again); one that the stream's end cuts off is dropped,
+ * as the rules say.
  */
 FL_MUST_USE fl_status fl_sse_next(fl_sse *sse, fl_span *in,
                                   fl_sse_event *event);
@@ -65,7 +69,7 @@ typedef struct fl_sse_out {
 FL_MUST_USE fl_status fl_sse_write(fl_buf *out, const fl_sse_out *fields,
                                    const fl_span *parts, size_t count);
 
-/* ": text" and a blank line; text has no line end. */
+/* ": text" and a blank line. FL_E_INVALID: text with a line end in it. */
 FL_MUST_USE fl_status fl_sse_write_comment(fl_buf *out, fl_span text);
 
 #endif

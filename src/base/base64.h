@@ -2,8 +2,8 @@
  * base64.h - RFC 4648 section 4, strict: padding required, no white space, no
  * bits left over.
  */
-#ifndef FL_WIRE_BASE64_H
-#define FL_WIRE_BASE64_H
+#ifndef FL_BASE_BASE64_H
+#define FL_BASE_BASE64_H
 
 #include "base/buf.h"
 
