@@ -87,6 +87,15 @@ bool fl_field_name_equal(fl_span a, fl_span b);
 bool fl_field_name_ok(fl_span name);
 bool fl_field_value_ok(fl_span value);
 
+/* Says where a message ends, what becomes of its connection, or whom it is
+ * for (Content-Length, Transfer-Encoding, Connection, Host...): that is the
+ * codec's business alone, and a second opinion is how requests are smuggled. */
+bool fl_field_is_framing(fl_field_id id);
+
+/* Its name and value are right, the name is in lower case, and it is not
+ * framing: it may be sent as it is. */
+bool fl_field_may_send(const fl_field *field);
+
 /*
  * A comma-separated list: takes the next element off the front of `list`,
  * without the white space around it; empty ones are skipped. Quoted strings

@@ -19,6 +19,7 @@
 #ifndef FL_WIRE_HTTP_H
 #define FL_WIRE_HTTP_H
 
+#include "base/clock.h"
 #include "wire/field.h"
 
 typedef struct fl_http fl_http;
@@ -100,13 +101,16 @@ typedef struct fl_http_events {
      * its `user` with fl_exchange_set_user(). It may be answered here and now:
      * then the rest of the request is dropped. On a client the response's. */
     void (*on_head)(fl_exchange *exchange, const fl_head *head, void *user);
+    /* Good for this call only; in HTTP/1.1 a body that comes in one piece is
+     * good until its on_end has returned. */
     void (*on_body)(fl_exchange *exchange, fl_span bytes, void *user);
     /* The message is whole. */
     void (*on_end)(fl_exchange *exchange, void *user);
 
     /* Server: what came is no request. Answer with `status` and finish; the
-     * connection ends after that. `what` is static text. The exchange has no
-     * head. HTTP/2 tells the peer by itself, with this or without. */
+     * connection ends after that. `what` is static text. The exchange is new
+     * and has no head, or it is one whose body went wrong. HTTP/2 tells the
+     * peer by itself, with this or without. */
     void (*on_bad)(fl_exchange *exchange, unsigned status, const char *what,
                    void *user);
 
@@ -133,6 +137,7 @@ typedef struct fl_http_options {
     const fl_http_limits *limits; /* kept; NULL: the defaults */
     const fl_http_events *events; /* kept */
     void *user;
+    const fl_clock *clock; /* copied; NULL: the system's */
 } fl_http_options;
 
 FL_MUST_USE fl_status fl_http_new(const fl_http_options *options,
@@ -158,6 +163,13 @@ void fl_http_lose(fl_http *http, const fl_error *why);
 
 /* Server: takes no new requests, finishes what is open, then on_over. */
 void fl_http_shut(fl_http *http);
+
+/* Whether part of a head has come, and the rest has not. */
+bool fl_http_in_head(const fl_http *http);
+
+/* Server: the rest of a head was waited for long enough: says so with on_bad.
+ * False: this version has no words for it. */
+bool fl_http_give_up(fl_http *http, unsigned status, const char *what);
 
 /* How many exchanges are open. */
 size_t fl_http_open(const fl_http *http);

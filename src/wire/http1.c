@@ -1,0 +1,122 @@
+/*
+ * http1.c - what both sides of an HTTP/1.1 connection have in common.
+ *
+ * A read that holds a whole message is used where it lies. Only the beginning
+ * of a head is copied to `held`, and then completed one line at a time from
+ * the bytes that follow, so that what comes after the head is used in place
+ * again. When nothing is held, nothing is allocated.
+ */
+#include "wire/http1.h"
+
+#include "base/mem.h"
+#include "base/span.h"
+
+enum { READ_ROOM = 1024 * 1024 }; /* what one read may bring, and more */
+
+void fl_http1_init(fl_http1 *h, const fl_http_ops *ops,
+                   const fl_http_options *options)
+{
+    fl_http_init(&h->http, ops, options);
+    fl_buf_init(&h->held, h->http.limits.max_head + READ_ROOM);
+}
+
+static void release(fl_http1 *h)
+{
+    fl_buf_reset(&h->held);
+    fl_mem_free(h->kept);
+    fl_mem_free(h);
+}
+
+void fl_http1_leave(fl_http1 *h)
+{
+    if (--h->pins > 0)
+        return;
+    if (h->dead) {
+        release(h);
+        return;
+    }
+    if (h->kept != NULL && h->stage != FL_HTTP1_IN_BODY) {
+        fl_mem_free(h->kept);
+        h->kept = NULL;
+    }
+    if (h->held.ptr != NULL &&
+        (fl_buf_len(&h->held) == 0 || h->stage == FL_HTTP1_DEAF))
+        fl_buf_reset(&h->held);
+}
+
+void fl_http1_free(fl_http *http)
+{
+    fl_http1 *h = (fl_http1 *)http;
+
+    h->dead = true;
+    if (h->pins == 0)
+        release(h);
+}
+
+/* The head at the front of what is held lacks bytes: gives it the rest of its
+ * line, or as much as there is. */
+static fl_status hold_line(fl_http1 *h, fl_span *bytes)
+{
+    size_t max = h->http.limits.max_head;
+    fl_span line = {bytes->ptr, bytes->len < max ? bytes->len : max};
+    size_t n = fl_span_find(line, '\n');
+
+    line.len = n < line.len ? n + 1 : n;
+    *bytes = fl_span_from(*bytes, line.len);
+    return fl_buf_append(&h->held, line);
+}
+
+/* True: all of what was held is used, and `bytes` may be. */
+static bool run_held(fl_http1 *h, fl_http1_run *run, bool *hungry)
+{
+    fl_span in = fl_buf_view(&h->held);
+    size_t before = in.len;
+
+    *hungry = run(h, &in);
+    if (h->dead)
+        return false;
+    fl_buf_consume(&h->held, before - in.len);
+    return in.len == 0;
+}
+
+fl_status fl_http1_take(fl_http1 *h, fl_span bytes, fl_http1_run *run)
+{
+    bool hungry = true;
+    fl_status rc = FL_OK;
+
+    while (fl_buf_len(&h->held) > 0 && rc == FL_OK) {
+        if (run_held(h, run, &hungry))
+            break;
+        if (h->dead || !hungry || bytes.len == 0)
+            break;
+        rc = hold_line(h, &bytes);
+    }
+    if (rc == FL_OK && !h->dead && hungry && fl_buf_len(&h->held) == 0)
+        run(h, &bytes);
+    return rc == FL_OK && !h->dead ? fl_buf_append(&h->held, bytes) : rc;
+}
+
+void fl_http1_end(fl_http1 *h)
+{
+    h->stage = FL_HTTP1_DEAF;
+    if (h->over || h->dead)
+        return;
+    h->over = true;
+    h->http.events->on_over(h->http.user);
+}
+
+size_t fl_http1_held_memory(const fl_http1 *h)
+{
+    return h->held.cap + (h->kept != NULL ? h->kept->size : 0);
+}
+
+const fl_head *fl_http1_settle_head(fl_http1 *h,
+                                    const fl_http1_message *message,
+                                    fl_span text, fl_span rest)
+{
+    if (fl_http1_body_within(&h->body, rest))
+        return &message->head;
+    fl_mem_free(h->kept); /* of the message before, if still around */
+    h->kept = fl_http1_head_keep(message, text);
+    return h->kept != NULL ? &h->kept->head : NULL;
+}

@@ -1,0 +1,44 @@
+/*
+ * http1_server.h - the server's side of an HTTP/1.1 connection, as its two
+ * halves share it: http1_server.c hears, http1_answer.c speaks.
+ */
+#ifndef FL_WIRE_HTTP1_SERVER_H
+#define FL_WIRE_HTTP1_SERVER_H
+
+#include "wire/http1.h"
+#include "wire/http1_out.h"
+
+typedef struct fl_http1_server {
+    fl_http1 base;
+    fl_exchange exchange;
+    const fl_head *head;
+    fl_http1_out out;
+    unsigned version; /* of the request */
+    bool open;        /* the exchange is */
+    bool no_body;     /* HEAD: the answer has none */
+    bool keep_alive;  /* the peer is ready for it */
+    bool expects;     /* the peer waits for a 100 before it sends its body */
+    bool closing;     /* the connection ends with the exchange in hand */
+    bool upgraded;    /* 101: what follows is not HTTP */
+    bool busy;        /* on_writable is owed */
+    bool feeding;     /* within feed(), which will go on by itself */
+    bool paused;
+    bool waiting; /* on_held was said */
+    bool ended;   /* the peer's side has */
+    bool shut;    /* ours will, after this exchange */
+} fl_http1_server;
+
+/* For the ops table. */
+FL_MUST_USE fl_status fl_http1_server_respond(fl_exchange *exchange,
+                                              const fl_heading *heading);
+FL_MUST_USE fl_status fl_http1_server_send(fl_exchange *exchange,
+                                           const fl_span *parts, size_t count,
+                                           bool urgent);
+FL_MUST_USE fl_status fl_http1_server_answer(fl_exchange *exchange,
+                                             const fl_heading *heading,
+                                             const fl_span *parts,
+                                             size_t count);
+void fl_http1_server_finish(fl_exchange *exchange);
+void fl_http1_server_reset(fl_exchange *exchange);
+
+#endif

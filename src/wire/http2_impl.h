@@ -1,0 +1,155 @@
+/*
+ * http2_impl.h - what the files of HTTP/2 share: the connection, its streams,
+ * and the one rule about calls.
+ *
+ * nghttp2 may not be called back into from its own callbacks, and the owner
+ * may free the connection from any event. So every function of http.h starts
+ * with fl_http2_enter() and ends with fl_http2_leave(): what is to be written,
+ * told or freed waits for the outermost leave.
+ */
+#ifndef FL_WIRE_HTTP2_IMPL_H
+#define FL_WIRE_HTTP2_IMPL_H
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "wire/http_impl.h"
+
+#include <nghttp2/nghttp2.h>
+
+typedef struct fl_http2 {
+    fl_http base;
+    nghttp2_session *session;
+    fl_clock clock;
+    fl_list streams; /* all there are */
+    fl_list news;    /* those the owner must be told something about */
+    size_t open;     /* exchanges the owner has */
+    size_t running;  /* streams that nghttp2 has */
+    fl_buf held;     /* frames that `write` was too busy to take */
+    fl_list blocks;  /* what nghttp2 has allocated */
+    size_t heap;     /* how much that is */
+
+    uint64_t second;  /* to which the two counts belong */
+    unsigned resets;  /* requests that came to nothing */
+    unsigned control; /* frames that carry nothing */
+
+    const fl_error *why; /* during lose() */
+    uint32_t doom;       /* why the connection must end; 0: it need not */
+    unsigned depth;      /* calls under way */
+    int32_t newest;      /* request's stream */
+    bool client;
+    bool busy;      /* nothing is written until drained() */
+    bool ended;     /* the peer will say no more */
+    bool noticed;   /* shut: the peer has been told to stop */
+    bool departed;  /* shut: GOAWAY is on its way */
+    bool exhausted; /* nghttp2 was refused memory: it is not called again */
+    bool broken;    /* nothing is read or written any more */
+    bool stopped;   /* we have sent a RST_STREAM */
+    bool over;      /* on_over has been told */
+    bool freed;     /* by the owner, in the middle of a call */
+} fl_http2;
+
+/* One exchange. The owner has it while `owned`, nghttp2 has it until `closed`;
+ * it goes when neither has. */
+typedef struct fl_http2_stream {
+    fl_exchange base;
+    fl_list node; /* in streams */
+    fl_list news; /* in news, or alone */
+
+    fl_head head;
+    fl_buf text;      /* what the head's spans point into */
+    fl_field *fields; /* pseudo ones first */
+    uint16_t pseudo;
+    uint16_t count;
+    uint16_t cap;
+    uint16_t bad; /* a status: what is wrong with the head */
+    const char *what;
+    size_t list_size; /* RFC 9113 10.5.1, trailers included */
+
+    fl_buf out;    /* our body, as far as it has not been framed */
+    uint64_t left; /* of it, if `sized` */
+    int32_t id;
+    uint32_t error; /* that it was closed with */
+
+    bool owned;
+    bool closed;
+    bool lost;      /* on_lost is due */
+    bool announced; /* on_head or on_bad has been told */
+    bool whole;     /* the peer's message is */
+    bool is_head;   /* the method is HEAD */
+    bool responded;
+    bool sized;
+    bool bodiless; /* END_STREAM goes with our HEADERS */
+    bool finished; /* our message is whole */
+    bool deferred; /* nghttp2 waits for more of it */
+    bool starved;  /* FL_BUSY has been said */
+    bool ours;     /* we broke it off ourselves */
+} fl_http2_stream;
+
+static inline fl_http2 *fl_http2_of(const fl_http2_stream *stream)
+{
+    return (fl_http2 *)(void *)stream->base.http;
+}
+
+/* http2.c */
+static inline void fl_http2_enter(fl_http2 *h)
+{
+    h->depth++;
+}
+/* Writes what is due, tells what may be told now, frees what was freed. */
+void fl_http2_leave(fl_http2 *h, bool may_tell);
+/* Counts one more; past `max` in one second the connection is doomed. */
+/* shut: the last GOAWAY. */
+void fl_http2_depart(fl_http2 *h);
+bool fl_http2_overdone(fl_http2 *h, unsigned *count, unsigned max);
+
+/* http2_stream.c */
+FL_MUST_USE fl_http2_stream *fl_http2_stream_new(fl_http2 *h);
+void fl_http2_stream_free(fl_http2_stream *stream);
+/* The owner is done with it. */
+void fl_http2_stream_release(fl_http2_stream *stream);
+/* nghttp2 is done with it. */
+void fl_http2_stream_close(fl_http2_stream *stream, uint32_t error);
+/* The owner is to be told that it came to nothing. */
+void fl_http2_stream_lose(fl_http2_stream *stream, uint32_t error);
+/* Tells all news; false if there were none. */
+bool fl_http2_tell(fl_http2 *h);
+
+/* http2_head.c: one field more; FL_E_NOMEM costs the stream. What else is
+ * wrong is noted in `bad`. */
+FL_MUST_USE fl_status fl_http2_head_add(fl_http2_stream *stream, fl_span name,
+                                        fl_span value);
+/* The head is whole, unless `bad` says otherwise. */
+void fl_http2_head_finish(fl_http2_stream *stream, bool has_body);
+/* Forgets it, for the next one or for good. */
+void fl_http2_head_drop(fl_http2_stream *stream);
+
+/* http2_in.c */
+void fl_http2_listen(nghttp2_session_callbacks *callbacks);
+
+/* http2_session.c */
+FL_MUST_USE fl_status fl_http2_session_open(fl_http2 *h);
+void fl_http2_session_close(fl_http2 *h);
+
+/* http2_out.c */
+/* nghttp2's way to a stream's body. */
+ssize_t fl_http2_read(nghttp2_session *session, int32_t id, uint8_t *to,
+                      size_t length, uint32_t *flags,
+                      nghttp2_data_source *source, void *user);
+void fl_http2_pull(fl_http2 *h);
+void fl_http2_write_held(fl_http2 *h, bool urgent);
+
+/* http2_say.c */
+FL_MUST_USE fl_status fl_http2_request(fl_http *http, const fl_heading *heading,
+                                       void *exchange_user, fl_exchange **out);
+FL_MUST_USE fl_status fl_http2_respond(fl_exchange *exchange,
+                                       const fl_heading *heading);
+FL_MUST_USE fl_status fl_http2_send(fl_exchange *exchange, const fl_span *parts,
+                                    size_t count, bool urgent);
+void fl_http2_finish(fl_exchange *exchange);
+FL_MUST_USE fl_status fl_http2_answer(fl_exchange *exchange,
+                                      const fl_heading *heading,
+                                      const fl_span *parts, size_t count);
+void fl_http2_reset(fl_exchange *exchange);
+bool fl_http2_available(const fl_http *http);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * http2_session.c - an nghttp2 session that lives by our rules.
+ *
+ * Its memory comes through base/mem.h and is counted, and each block is in a
+ * list, for one refusal is the end of the session: nghttp2 does not get out of
+ * all of them unhurt, so from then on it is not called any more. Windows are
+ * opened by us as bodies are delivered, never by itself. The first frames, our
+ * SETTINGS, are queued here and leave with the first call that writes.
+ */
+#include "wire/http2_impl.h"
+
+#include "base/mem.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+enum {
+    STREAM_WINDOW = 256 * 1024,
+    CONNECTION_WINDOW = 1024 * 1024,
+    CONTINUATIONS_MAX = 8,
+    RESET_SECONDS = 10, /* for which nghttp2 lets max_resets pile up */
+    HELD_MAX = 64 * 1024,
+};
+
+typedef struct block {
+    alignas(max_align_t) fl_list node;
+    size_t size; /* with this header */
+} block;
+
+static void *keep(fl_http2 *h, block *fresh, size_t size)
+{
+    fresh->size = size;
+    h->heap += size;
+    fl_list_append(&h->blocks, &fresh->node);
+    return fresh + 1;
+}
+
+static void unlink_block(fl_http2 *h, block *old)
+{
+    h->heap -= old->size;
+    fl_list_remove(&old->node);
+}
+
+static void *allocate(size_t size, void *user)
+{
+    fl_http2 *h = user;
+    block *fresh = NULL;
+
+    if (size <= SIZE_MAX - sizeof *fresh)
+        fresh = fl_mem_alloc(sizeof *fresh + size);
+    if (fresh != NULL)
+        return keep(h, fresh, sizeof *fresh + size);
+    h->exhausted = h->broken = true;
+    return NULL;
+}
+
+static void *allocate_zeroed(size_t count, size_t size, void *user)
+{
+    size_t total =
+        size > 0 && count > SIZE_MAX / size ? SIZE_MAX : count * size;
+    void *bytes = allocate(total, user);
+
+    if (bytes != NULL)
+        memset(bytes, 0, total);
+    return bytes;
+}
+
+static void *resize(void *bytes, size_t size, void *user)
+{
+    fl_http2 *h = user;
+
+    if (bytes == NULL)
+        return allocate(size, user);
+    block *old = (block *)bytes - 1, *grown = NULL;
+    size_t before = old->size;
+    unlink_block(h, old);
+    if (size <= SIZE_MAX - sizeof *old)
+        grown = fl_mem_realloc(old, sizeof *grown + size);
+    if (grown != NULL)
+        return keep(h, grown, sizeof *grown + size);
+    keep(h, old, before);
+    h->exhausted = h->broken = true;
+    return NULL;
+}
+
+static void release(void *bytes, void *user)
+{
+    if (bytes == NULL)
+        return;
+    block *old = (block *)bytes - 1;
+    unlink_block(user, old);
+    fl_mem_free(old);
+}
+
+/* nghttp2 1.52 leaves a stream with a frame it has freed when memory runs out
+ * as it queues a body, and frees that frame again here. So a session that has
+ * been refused memory is not asked to clean up: we know its blocks. */
+void fl_http2_session_close(fl_http2 *h)
+{
+    if (!h->exhausted)
+        nghttp2_session_del(h->session);
+    h->session = NULL;
+    while (!fl_list_empty(&h->blocks))
+        release(FL_LIST_ENTRY(h->blocks.next, block, node) + 1, h);
+}
+
+static void set_options(nghttp2_option *option, const fl_http_limits *limits)
+{
+    nghttp2_option_set_no_auto_window_update(option, 1);
+    nghttp2_option_set_no_closed_streams(option, 1);
+    nghttp2_option_set_max_outbound_ack(option, limits->max_control);
+    nghttp2_option_set_max_continuations(option, CONTINUATIONS_MAX);
+    nghttp2_option_set_stream_reset_rate_limit(
+        option, (uint64_t)RESET_SECONDS * limits->max_resets,
+        limits->max_resets);
+}
+
+static int make_session(fl_http2 *h, const nghttp2_session_callbacks *callbacks,
+                        const nghttp2_option *option)
+{
+    nghttp2_mem mem = {h, allocate, release, allocate_zeroed, resize};
+
+    return h->client ? nghttp2_session_client_new3(&h->session, callbacks, h,
+                                                   option, &mem)
+                     : nghttp2_session_server_new3(&h->session, callbacks, h,
+                                                   option, &mem);
+}
+
+static fl_status make(fl_http2 *h)
+{
+    nghttp2_session_callbacks *callbacks = NULL;
+    nghttp2_option *option = NULL;
+    fl_status rc = FL_E_NOMEM;
+
+    if (nghttp2_session_callbacks_new(&callbacks) == 0 &&
+        nghttp2_option_new(&option) == 0) {
+        fl_http2_listen(callbacks);
+        set_options(option, &h->base.limits);
+        if (make_session(h, callbacks, option) == 0)
+            rc = FL_OK;
+    }
+    nghttp2_option_del(option);
+    nghttp2_session_callbacks_del(callbacks);
+    return rc;
+}
+
+static uint32_t clamp(size_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static int greet(fl_http2 *h)
+{
+    const fl_http_limits *limits = &h->base.limits;
+    const nghttp2_settings_entry settings[] = {
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, STREAM_WINDOW},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, clamp(limits->max_head)},
+        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+        h->client
+            ? (nghttp2_settings_entry){NGHTTP2_SETTINGS_ENABLE_PUSH, 0}
+            : (nghttp2_settings_entry){NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+                                       limits->max_streams},
+    };
+    int rc = nghttp2_submit_settings(h->session, NGHTTP2_FLAG_NONE, settings,
+                                     sizeof settings / sizeof *settings);
+
+    return rc != 0 ? rc
+                   : nghttp2_session_set_local_window_size(
+                         h->session, NGHTTP2_FLAG_NONE, 0, CONNECTION_WINDOW);
+}
+
+fl_status fl_http2_session_open(fl_http2 *h)
+{
+    fl_buf_init(&h->held, HELD_MAX);
+    fl_list_init(&h->blocks);
+    fl_status rc = make(h);
+    if (rc != FL_OK)
+        return rc;
+    return greet(h) == 0 ? FL_OK : FL_E_NOMEM;
+}
