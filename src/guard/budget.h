@@ -24,6 +24,8 @@ static inline void fl_budget_init(fl_budget *budget, size_t max)
 
 /* False: refused, nothing was taken. */
 bool fl_budget_take(fl_budget *budget, size_t bytes, bool under_way);
+/* For what is there already, and cannot be refused any more. */
+void fl_budget_charge(fl_budget *budget, size_t bytes);
 void fl_budget_give(fl_budget *budget, size_t bytes);
 
 /* Whether work that is new may begin. */

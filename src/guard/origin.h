@@ -6,7 +6,8 @@
  * bound to loopback takes loopback names only (localhost, *.localhost,
  * 127.0.0.0/8, [::1]), both as Host and as Origin's host, any port. One bound
  * elsewhere takes any Host, and as Origin only its own (same host and port as
- * Host).
+ * Host), by address, or by a name that is listed: any other name may have been
+ * made to point here.
  */
 #ifndef FL_GUARD_ORIGIN_H
 #define FL_GUARD_ORIGIN_H
@@ -33,7 +34,7 @@ bool fl_origin_valid_host(const char *pattern);
 FL_MUST_USE fl_status fl_origin_new(const char *const *origins,
                                     const char *const *hosts, bool loopback,
                                     fl_origin **out);
-void fl_origin_free(fl_origin *origin);
+void fl_origin_free(fl_origin *guard);
 
 /* `authority` is the Host field; empty is a bad host. `origin` is empty when
  * there was none. Almost all requests repeat what the one before had: equal

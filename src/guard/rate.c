@@ -47,7 +47,7 @@ fl_rate *fl_rate_new(unsigned per_second, unsigned burst, size_t max_keys)
 {
     assert(per_second > 0 && burst > 0 && max_keys > 0);
     assert(max_keys < SIZE_MAX / 2 / sizeof(struct bucket *));
-    fl_rate *rate = fl_mem_zalloc(sizeof *rate + max_keys * sizeof *rate->heap);
+    fl_rate *rate = fl_mem_zalloc(sizeof *rate + max_keys * sizeof(void *));
 
     if (rate == NULL)
         return NULL;

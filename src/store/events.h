@@ -27,7 +27,7 @@ typedef struct fl_events_limits {
 
 typedef struct fl_replay {
     /* Each event after the one asked for, in order. `data` is good for this
-     * call only. */
+     * call only, in which the log must be left alone. */
     void (*on_event)(void *user, uint64_t number, fl_span data);
     /*
      * Once, after the last event; it may come before fl_event_log_replay()
@@ -70,9 +70,11 @@ FL_MUST_USE fl_status fl_events_open(fl_events *events, fl_span session,
 /* The session is over: its events go. */
 void fl_event_log_close(fl_event_log *log);
 
-/* `number` is one more than the last of this stream, or 1. One event larger
- * than max_bytes is not kept, and so counts as dropped. FL_E_NOMEM likewise:
- * it is an event lost to replay, not to the peer. */
+/* `data` of {NULL, 0}: it was said, but cannot be kept. `number` is one more
+ * than the last of this stream, or 1; FL_E_INVALID if it
+ * is no more than the last. One event larger than max_bytes is not kept, and so
+ * counts as dropped: FL_E_TOO_BIG. FL_E_NOMEM likewise: it is an event lost to
+ * replay, not to the peer. */
 fl_status fl_event_log_append(fl_event_log *log, uint64_t stream,
                               uint64_t number, fl_span data, uint64_t now_ms);
 
@@ -82,7 +84,8 @@ void fl_event_log_replay(fl_event_log *log, uint64_t stream, uint64_t after,
 /* The stream has ended and all of it arrived: nobody will ask again. */
 void fl_event_log_forget(fl_event_log *log, uint64_t stream);
 
-/* Drops what is too old; cheap when nothing is. */
+/* Drops what is too old, which is more than max_age_ms; cheap when nothing is.
+ * That there was a stream is remembered for as long again. */
 void fl_event_log_expire(fl_event_log *log, uint64_t now_ms);
 
 /* Bytes of heap. */
