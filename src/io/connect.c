@@ -18,6 +18,7 @@
 #include "io/inet.h"
 #include "io/stream_impl.h"
 #include "io/tls_stream.h"
+#include "io/tunnel.h"
 #include "io/unix_address.h"
 #include "io/uv_status.h"
 
@@ -369,6 +370,8 @@ fl_status fl_connect(fl_loop *loop, const fl_connect_options *options,
         rc = FL_E_NOMEM;
     else if (options->tls != NULL)
         rc = fl_tls_layer_add(stream, options->tls, name);
+    if (rc == FL_OK && options->tls != NULL && options->tunnel != NULL)
+        rc = fl_tunnel_add(stream, options->tunnel);
     if (rc < 0) {
         fl_stream_discard(stream);
         return rc;

@@ -18,6 +18,7 @@
 #include "io/stream_file.h"
 #include "io/stream_impl.h"
 #include "io/tls_stream.h"
+#include "io/tunnel.h"
 #include "io/uv_status.h"
 
 #include <assert.h>
@@ -50,6 +51,7 @@ void fl_stream_discard(fl_stream *stream)
     fl_stream_file_free(stream);
     fl_tls_layer_free(stream->tls);
     fl_connect_free(stream->connecting);
+    fl_tunnel_free(stream->tunnel);
     fl_stream_shared_unref(stream->shared);
     stream->loop->live--;
     fl_mem_free(stream);
@@ -98,7 +100,10 @@ void fl_stream_connected(fl_stream *stream)
         return;
     }
     fl_stream_update_reading(stream);
-    fl_tls_layer_begin(stream);
+    if (stream->tunnel != NULL)
+        fl_tunnel_begin(stream);
+    else
+        fl_tls_layer_begin(stream);
 }
 
 void fl_stream_opened(fl_stream *stream)
@@ -135,7 +140,9 @@ static void take(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
 
 void fl_stream_received(fl_stream *stream, fl_span raw)
 {
-    if (stream->tls != NULL)
+    if (stream->tunnel != NULL)
+        fl_tunnel_feed(stream, raw);
+    else if (stream->tls != NULL)
         fl_tls_layer_feed(stream, raw);
     else
         fl_stream_deliver(stream, raw);
@@ -158,7 +165,9 @@ void fl_stream_at_eof(fl_stream *stream)
 
     stream->ended = true;
     stream->reading = false;
-    if (stream->tls != NULL)
+    if (stream->tunnel != NULL)
+        fl_tunnel_at_eof(stream);
+    else if (stream->tls != NULL)
         fl_tls_layer_at_eof(stream);
     else if (!was_ended)
         fl_stream_ended(stream);
@@ -376,8 +385,10 @@ static void open_timed_out(fl_stream *stream)
     }
     fl_stream_peer_name(stream, name);
     fl_error_set(&error, FL_E_TIMEOUT,
-                 "TLS handshake with %s not done after %" PRIu64 " ms", name,
-                 stream->shared->limits.open_timeout_ms);
+                 stream->tunnel != NULL
+                     ? "proxy: no answer from %s after %" PRIu64 " ms"
+                     : "TLS handshake with %s not done after %" PRIu64 " ms",
+                 name, stream->shared->limits.open_timeout_ms);
     fl_stream_break(stream, &error);
 }
 

@@ -52,8 +52,10 @@ typedef struct fl_stream_limits {
     uint64_t open_timeout_ms; /* connect plus handshake; default 5000 */
     bool no_delay_off;        /* TCP_NODELAY is on unless this says off */
     bool keepalive_off;
-    unsigned keepalive_s; /* default 60 */
-    int recv_buffer;      /* SO_RCVBUF; 0: the system's */
+    unsigned keepalive_s;  /* default 60 */
+    uint64_t dead_peer_ms; /* sent and not acknowledged for so long breaks the
+                              stream (TCP_USER_TIMEOUT); 0: the system's */
+    int recv_buffer;       /* SO_RCVBUF; 0: the system's */
     int send_buffer;
 } fl_stream_limits;
 
@@ -116,6 +118,10 @@ void fl_stream_close(fl_stream *stream);
 /* Lets what is waiting leave, for `ms` at most, then closes. No callback but
  * on_closed comes any more. */
 void fl_stream_close_after_flush(fl_stream *stream, uint64_t ms);
+
+/* Whether the other side has hung up already, as the system knows it, although
+ * we have not read that far. A socket's only; false for all else. */
+bool fl_stream_peer_left(const fl_stream *stream);
 
 /* "127.0.0.1:4711", "[::1]:80", "unix", "pipe", and its NUL; for logs. */
 enum { FL_STREAM_NAME = 64 };

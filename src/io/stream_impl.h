@@ -12,6 +12,7 @@
  *   stream_file.c    ends that cannot be polled
  *   tls_stream.c     the layer between bytes and the socket
  *   connect.c        from an address to an open stream
+ *   tunnel.c         a proxy on the way there
  */
 #ifndef FL_IO_STREAM_IMPL_H
 #define FL_IO_STREAM_IMPL_H
@@ -40,6 +41,7 @@ typedef struct fl_stream_slow {
 typedef struct fl_stream_files fl_stream_files;
 typedef struct fl_tls_layer fl_tls_layer;
 typedef struct fl_connecting fl_connecting;
+typedef struct fl_tunnel fl_tunnel;
 
 typedef enum fl_stream_state {
     FL_STREAM_FRESH,   /* made, not started */
@@ -76,6 +78,7 @@ struct fl_stream {
     fl_stream_files *files;
     fl_tls_layer *tls;
     fl_connecting *connecting;
+    fl_tunnel *tunnel;
     size_t thrown;  /* input thrown away since it went quiet */
     fl_status late; /* a failure to be told at the end of the turn */
     uint8_t state;  /* fl_stream_state */

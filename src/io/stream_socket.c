@@ -7,10 +7,13 @@
 #include "io/stream_file.h"
 #include "io/stream_impl.h"
 #include "io/tls_stream.h"
+#include "io/tunnel.h"
 #include "io/uv_status.h"
 
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -88,6 +91,10 @@ void fl_stream_tune(int fd, const fl_stream_limits *limits)
         setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
         setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     }
+    if (limits->dead_peer_ms > 0 && limits->dead_peer_ms <= INT_MAX) {
+        unsigned ms = (unsigned)limits->dead_peer_ms;
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+    }
     if (limits->recv_buffer > 0)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &limits->recv_buffer,
                    sizeof limits->recv_buffer);
@@ -124,6 +131,19 @@ void fl_stream_peer_name(const fl_stream *stream, char name[FL_STREAM_NAME])
         snprintf(name, FL_STREAM_NAME, "%s", "nobody");
 }
 
+bool fl_stream_peer_left(const fl_stream *stream)
+{
+    struct pollfd watch = {.events = POLLRDHUP};
+    uv_os_fd_t fd;
+
+    if (stream->in == NULL || stream->in != stream->out ||
+        uv_fileno((const uv_handle_t *)stream->in, &fd) != 0)
+        return false;
+    watch.fd = fd;
+    return poll(&watch, 1, 0) == 1 &&
+           (watch.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 size_t fl_stream_memory(const fl_stream *stream)
 {
     size_t sum = sizeof *stream + stream->out_buf.cap;
@@ -132,5 +152,6 @@ size_t fl_stream_memory(const fl_stream *stream)
         sum += sizeof *stream->slow + stream->slow->buf.cap;
     return sum + fl_stream_file_memory(stream) +
            fl_tls_layer_memory(stream->tls) +
-           fl_connect_memory(stream->connecting);
+           fl_connect_memory(stream->connecting) +
+           fl_tunnel_memory(stream->tunnel);
 }
