@@ -51,8 +51,10 @@ FL_API FL_MUST_USE fl_status fl_server_set_instructions(fl_server *server,
                                                         const char *text);
 
 /*
- * Copies everything but `user`. FL_E_INVALID: no name, no handler, or a
- * schema that is not a JSON object; FL_E_IN_USE: the name is taken.
+ * Copies everything but `user`. FL_E_INVALID: no name, no handler, a schema
+ * that is not a JSON object, or an input schema that has x-mcp-header where or
+ * how it may not be (a property that is a string, an integer or a boolean, and
+ * a name no other has); FL_E_IN_USE: the name is taken.
  */
 FL_API FL_MUST_USE fl_status fl_server_add_tool(fl_server *server,
                                                 const fl_tool *tool);

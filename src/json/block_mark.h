@@ -47,9 +47,10 @@ KERNEL window load_window(fl_span text, size_t base)
 KERNEL size_t mark_blocks(fl_span text, size_t from, size_t want, size_t *at)
 {
     const constants k = constants_make();
-    marker m = {.want = want, .at = at};
+    marker m = {.want = want};
     uint64_t in_string = 0, escaped = 0;
 
+    m.at = at;
     for (size_t base = from; base < text.len; base += BLOCK) {
         window w = load_window(text, base);
         string_masks is = strings_in(&k, &w);

@@ -11,28 +11,6 @@
 #include "json/kernel.h"
 #include "json/unescape.h"
 
-fl_json_type fl_json_type_of(fl_span value)
-{
-    if (value.len == 0)
-        return FL_JSON_NONE;
-    switch (value.ptr[0]) {
-    case '{':
-        return FL_JSON_OBJECT;
-    case '[':
-        return FL_JSON_ARRAY;
-    case '"':
-        return FL_JSON_STRING;
-    case 't':
-        return FL_JSON_TRUE;
-    case 'f':
-        return FL_JSON_FALSE;
-    case 'n':
-        return FL_JSON_NULL;
-    default:
-        return FL_JSON_NUMBER;
-    }
-}
-
 /* text[from, to) without the white space around it. */
 static fl_span between(fl_span text, size_t from, size_t to)
 {

@@ -11,8 +11,29 @@
 #include "base/buf.h"
 #include "json/scan.h"
 
-/* By the first byte; FL_JSON_NONE for an empty slice. */
-fl_json_type fl_json_type_of(fl_span value);
+/* By the first byte; FL_JSON_NONE for an empty slice. Inline, for what is
+ * asked is nearly always whether it is one certain type: one comparison. */
+static inline fl_json_type fl_json_type_of(fl_span value)
+{
+    if (value.len == 0)
+        return FL_JSON_NONE;
+    switch (value.ptr[0]) {
+    case '{':
+        return FL_JSON_OBJECT;
+    case '[':
+        return FL_JSON_ARRAY;
+    case '"':
+        return FL_JSON_STRING;
+    case 't':
+        return FL_JSON_TRUE;
+    case 'f':
+        return FL_JSON_FALSE;
+    case 'n':
+        return FL_JSON_NULL;
+    default:
+        return FL_JSON_NUMBER;
+    }
+}
 
 /* The value of the last member of `object` with this key (escapes in the key
  * undone before comparing); an empty span if there is none or no object. */

@@ -1,5 +1,5 @@
 /*
- * call.c - one tool call, from its arguments to its answer.
+ * call.c - one tool call, from its beginning to its answer.
  *
  * A call lives on the stack and borrows from the message, so that a tool that
  * answers at once costs no allocation. fl_call_defer() moves it to the heap,
@@ -18,118 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHORT_TEXT = 512, TEXT_MAX = 16 * 1024 * 1024 };
-
-struct fl_call_string {
-    fl_call_string *next;
-    fl_buf text;
-};
-
-fl_span fl_call_arguments(const fl_call *call)
-{
-    return call->arguments;
-}
-
-fl_span fl_call_raw(const fl_call *call, const char *key)
-{
-    return fl_json_get(call->arguments, fl_span_of(key));
-}
-
-bool fl_call_has(const fl_call *call, const char *key)
-{
-    return fl_call_raw(call, key).len > 0;
-}
-
-/* Memory that goes with the call; NULL when there is none. */
-static fl_buf *keep(fl_call *call)
-{
-    fl_call_string *string = fl_mem_zalloc(sizeof *string);
-
-    if (string == NULL)
-        return NULL;
-    fl_buf_init(&string->text, TEXT_MAX);
-    string->next = call->strings;
-    call->strings = string;
-    return &string->text;
-}
-
-/* The first fault is told; the text is made only then, for most calls have
- * none. */
-static void blame(fl_call *call, const char *key, const char *want)
-{
-    if (call->fault.len > 0)
-        return;
-    fl_buf *text = keep(call);
-    bool told =
-        text != NULL &&
-        fl_buf_printf(text, "argument \"%.64s\" %s %s", key,
-                      fl_call_has(call, key) ? "must be" : "is missing: want",
-                      want) == FL_OK;
-    call->fault = told ? fl_buf_view(text) : FL_SPAN("an argument is wrong");
-}
-
-static fl_span unescape(fl_call *call, fl_span value)
-{
-    fl_buf *text = keep(call);
-
-    if (text == NULL || fl_json_string_copy(value, text) != FL_OK)
-        return (fl_span){0};
-    return fl_buf_view(text);
-}
-
-fl_span fl_call_text(fl_call *call, const char *key)
-{
-    fl_span value = fl_call_raw(call, key);
-
-    if (fl_json_type_of(value) != FL_JSON_STRING) {
-        blame(call, key, "a string");
-        return (fl_span){"", 0};
-    }
-    fl_span inside = {value.ptr + 1, value.len - 2};
-    if (fl_span_find(inside, '\\') == inside.len)
-        return inside;
-    fl_span text = unescape(call, value);
-    if (text.ptr == NULL)
-        blame(call, key, "shorter: out of memory");
-    return text.ptr != NULL ? text : (fl_span){"", 0};
-}
-
-double fl_call_number(fl_call *call, const char *key)
-{
-    double number = 0;
-
-    if (fl_json_double(fl_call_raw(call, key), &number) != FL_OK)
-        blame(call, key, "a number");
-    return number;
-}
-
-int64_t fl_call_integer(fl_call *call, const char *key)
-{
-    int64_t number = 0;
-
-    if (fl_json_int64(fl_call_raw(call, key), &number) != FL_OK)
-        blame(call, key, "a whole number");
-    return number;
-}
-
-bool fl_call_bool(fl_call *call, const char *key)
-{
-    fl_json_type type = fl_json_type_of(fl_call_raw(call, key));
-
-    if (type != FL_JSON_TRUE && type != FL_JSON_FALSE)
-        blame(call, key, "true or false");
-    return type == FL_JSON_TRUE;
-}
-
-static void free_strings(fl_call *call)
-{
-    while (call->strings != NULL) {
-        fl_call_string *string = call->strings;
-        call->strings = string->next;
-        fl_buf_reset(&string->text);
-        fl_mem_free(string);
-    }
-}
+enum { SHORT_TEXT = 512 };
 
 /* The end of a call, answered or not. */
 static void end(fl_call *call)
@@ -137,7 +26,7 @@ static void end(fl_call *call)
     fl_session *session = call->to.session;
 
     call->ended = true;
-    free_strings(call);
+    fl_call_free_strings(call);
     if (!call->deferred)
         return;
     fl_list_remove(&call->node);
@@ -151,12 +40,21 @@ static void end(fl_call *call)
     fl_session_settle(session);
 }
 
-/* Whoever cancelled does not want to hear of it again (MCP, cancellation). */
 static void answer(fl_call *call, const fl_span *parts, size_t count)
 {
     if (call->ended)
         return;
-    fl_return_send(call->to, call->id, parts, call->cancelled ? 0 : count);
+    if (!call->replied)
+        fl_return_send(&call->to, call->id, parts, count);
+    end(call);
+}
+
+static void answer_result(fl_call *call, fl_span result)
+{
+    if (call->ended)
+        return;
+    if (!call->replied)
+        fl_return_foreign_result(&call->to, call->id, result);
     end(call);
 }
 
@@ -164,11 +62,41 @@ static void answer_error(fl_call *call, int code, fl_span message)
 {
     if (call->ended)
         return;
-    if (call->cancelled)
-        fl_return_send(call->to, call->id, NULL, 0);
-    else
-        fl_return_error(call->to, call->id, code, message, (fl_span){0});
+    if (!call->replied)
+        fl_return_error(&call->to, call->id, code, message, (fl_span){0});
     end(call);
+}
+
+static void send_text(fl_call *call, fl_span text, bool is_error)
+{
+    fl_span stamp[3];
+    fl_span last =
+        is_error ? FL_SPAN("}],\"isError\":true}}") : FL_SPAN("}]}}");
+
+    if (call->to.revision->legacy) {
+        fl_span parts[] = {
+            FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
+            call->id,
+            FL_SPAN(",\"result\":{\"content\":[{\"type\":\"text\",\"text\":"),
+            text,
+            last,
+        };
+        answer(call, parts, 5);
+        return;
+    }
+    fl_return_stamp(&call->to, stamp);
+    fl_span parts[] = {
+        FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
+        call->id,
+        FL_SPAN(",\"result\":{"),
+        stamp[0],
+        stamp[1],
+        stamp[2],
+        FL_SPAN("\"content\":[{\"type\":\"text\",\"text\":"),
+        text,
+        last,
+    };
+    answer(call, parts, 9);
 }
 
 static void answer_text(fl_call *call, fl_span text, bool is_error)
@@ -186,14 +114,7 @@ static void answer_text(fl_call *call, fl_span text, bool is_error)
         answer_error(call, FL_RPC_INTERNAL_ERROR, FL_SPAN("out of memory"));
         return;
     }
-    fl_span parts[] = {
-        FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
-        call->id,
-        FL_SPAN(",\"result\":{\"content\":[{\"type\":\"text\",\"text\":"),
-        fl_buf_view(out),
-        is_error ? FL_SPAN("}],\"isError\":true}}") : FL_SPAN("}]}}"),
-    };
-    answer(call, parts, 5);
+    send_text(call, fl_buf_view(out), is_error);
 }
 
 void fl_call_reply_text(fl_call *call, fl_span text)
@@ -259,14 +180,7 @@ void fl_call_reply_json(fl_call *call, fl_span result)
                      FL_SPAN("the tool's result is not a JSON object"));
         return;
     }
-    fl_span parts[] = {
-        FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
-        call->id,
-        FL_SPAN(",\"result\":"),
-        top.value,
-        FL_SPAN("}"),
-    };
-    answer(call, parts, 5);
+    answer_result(call, top.value);
 }
 
 void fl_call_error(fl_call *call, int code, const char *format, ...)
@@ -340,7 +254,7 @@ void fl_call_progress(fl_call *call, double progress, double total,
         fl_json_number(&writer, total);
     }
     if (message != NULL &&
-        fl_revision_has(session->revision, FL_HAS_PROGRESS_MESSAGE)) {
+        fl_revision_has(call->to.revision, FL_HAS_PROGRESS_MESSAGE)) {
         fl_json_key(&writer, "message");
         fl_json_string(&writer, message);
     }
@@ -373,21 +287,27 @@ fl_loop *fl_call_loop(const fl_call *call)
     return call->to.session->loop;
 }
 
+/* Whoever cancelled does not want to hear of it again (MCP, cancellation), and
+ * where the reply is a stream need not wait for the handler to see it end. */
 void fl_call_cancel(fl_call *call)
 {
     if (call->cancelled)
         return;
     call->cancelled = true;
     call->to.session->in_flight--;
+    if (!call->replied) {
+        call->replied = true;
+        fl_return_send(&call->to, call->id, NULL, 0);
+    }
     if (call->on_cancel != NULL)
         call->on_cancel(call, call->cancel_user);
 }
 
-void fl_call_run(fl_return to, const fl_tool *tool, fl_span id,
+void fl_call_run(const fl_return *to, const fl_tool *tool, fl_span id,
                  fl_span arguments, fl_span progress_token)
 {
     fl_call call = {
-        .to = to,
+        .to = *to,
         .id = id,
         .arguments = arguments,
         .progress_token = progress_token,

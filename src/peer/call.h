@@ -23,12 +23,16 @@ struct fl_call {
     bool deferred;
     bool ended;
     bool cancelled;
+    bool replied;  /* its reply has ended: what the handler says goes nowhere */
     fl_span fault; /* about the first argument that was wrong; or empty */
 };
 
+/* What was unescaped or said about the arguments goes. */
+void fl_call_free_strings(fl_call *call);
+
 /* Runs the tool on the message's parts, all borrowed. It is answered, or
  * deferred, on return. */
-void fl_call_run(fl_return to, const fl_tool *tool, fl_span id,
+void fl_call_run(const fl_return *to, const fl_tool *tool, fl_span id,
                  fl_span arguments, fl_span progress_token);
 
 /* The client cancelled it, or went: the handler is told. `call` may have been

@@ -25,6 +25,21 @@ typedef struct fl_server_door {
     unsigned max_in_flight;
 } fl_server_door;
 
+static fl_status write_identity(fl_buf *out, const char *name,
+                                const char *version)
+{
+    fl_json_writer writer;
+
+    fl_json_writer_init(&writer, out);
+    fl_json_object(&writer);
+    fl_json_key(&writer, "name");
+    fl_json_string(&writer, name);
+    fl_json_key(&writer, "version");
+    fl_json_string(&writer, version);
+    fl_json_object_end(&writer);
+    return fl_json_writer_end(&writer);
+}
+
 fl_server *fl_server_new(const char *name, const char *version)
 {
     fl_server *server = fl_mem_zalloc(sizeof *server);
@@ -32,16 +47,23 @@ fl_server *fl_server_new(const char *name, const char *version)
     if (server == NULL)
         return NULL;
     fl_tools_init(&server->tools);
+    fl_buf_init(&server->identity, HELLO_MAX);
     fl_buf_init(&server->hello, HELLO_MAX);
+    fl_buf_init(&server->discovery, HELLO_MAX);
     fl_list_init(&server->doors);
     fl_list_init(&server->sessions);
-    server->name = fl_mem_string(fl_span_of(name));
-    server->version = fl_mem_string(fl_span_of(version));
-    if (server->name == NULL || server->version == NULL) {
+    if (write_identity(&server->identity, name, version) != FL_OK) {
         fl_server_free(server);
         return NULL;
     }
     return server;
+}
+
+/* What we say of ourselves is not true any more. */
+static void forget_hello(fl_server *server)
+{
+    fl_buf_reset(&server->hello);
+    fl_buf_reset(&server->discovery);
 }
 
 void fl_server_free(fl_server *server)
@@ -52,9 +74,8 @@ void fl_server_free(fl_server *server)
     if (server->loop != NULL)
         fl_timer_stop(&server->timer); /* freed from on_idle, while closing */
     fl_tools_deinit(&server->tools);
-    fl_buf_reset(&server->hello);
-    fl_mem_free(server->name);
-    fl_mem_free(server->version);
+    forget_hello(server);
+    fl_buf_reset(&server->identity);
     fl_mem_free(server->instructions);
     fl_mem_free(server);
 }
@@ -67,7 +88,7 @@ fl_status fl_server_set_instructions(fl_server *server, const char *text)
         return FL_E_NOMEM;
     fl_mem_free(server->instructions);
     server->instructions = copy;
-    fl_buf_reset(&server->hello);
+    forget_hello(server);
     return FL_OK;
 }
 
@@ -77,54 +98,10 @@ fl_status fl_server_add_tool(fl_server *server, const fl_tool *tool)
 
     if (rc != FL_OK)
         return rc;
-    fl_buf_reset(&server->hello); /* the first tool makes the capability */
+    forget_hello(server); /* the first tool makes the capability */
     for (fl_list *node = server->sessions.next; node != &server->sessions;
          node = node->next)
         fl_session_tools_changed(FL_LIST_ENTRY(node, fl_session, node));
-    return FL_OK;
-}
-
-static fl_status write_hello(fl_server *server)
-{
-    fl_json_writer writer;
-
-    fl_json_writer_init(&writer, &server->hello);
-    fl_json_object(&writer);
-    fl_json_key(&writer, "capabilities");
-    fl_json_object(&writer);
-    if (server->tools.count > 0) {
-        fl_json_key(&writer, "tools");
-        fl_json_raw(&writer, FL_SPAN("{\"listChanged\":true}"));
-    }
-    fl_json_object_end(&writer);
-    fl_json_key(&writer, "serverInfo");
-    fl_json_object(&writer);
-    fl_json_key(&writer, "name");
-    fl_json_string(&writer, server->name);
-    fl_json_key(&writer, "version");
-    fl_json_string(&writer, server->version);
-    fl_json_object_end(&writer);
-    if (server->instructions != NULL) {
-        fl_json_key(&writer, "instructions");
-        fl_json_string(&writer, server->instructions);
-    }
-    fl_json_object_end(&writer);
-    return fl_json_writer_end(&writer);
-}
-
-fl_status fl_server_hello(fl_server *server, fl_span *hello)
-{
-    if (fl_buf_len(&server->hello) == 0) {
-        fl_status rc = write_hello(server);
-        if (rc != FL_OK) {
-            fl_buf_reset(&server->hello);
-            return rc;
-        }
-    }
-    /* the members, without the braces: initialize adds its own */
-    *hello = fl_buf_view(&server->hello);
-    hello->ptr++;
-    hello->len -= 2;
     return FL_OK;
 }
 
@@ -226,7 +203,7 @@ static void close_links(fl_server *server)
     for (fl_list *node = server->sessions.next; node != &server->sessions;
          node = node->next) {
         fl_session *session = FL_LIST_ENTRY(node, fl_session, node);
-        fl_session_fail_calls(session);
+        fl_session_shut(session);
         fl_link_close(session->link);
     }
     settle(server);

@@ -8,6 +8,7 @@
 #include "io/timer.h"
 #include "peer/tools.h"
 #include "transport/link.h"
+#include "json/write.h"
 
 typedef enum fl_server_closing {
     FL_SERVER_OPEN,
@@ -17,9 +18,9 @@ typedef enum fl_server_closing {
 
 struct fl_server {
     fl_tools tools;
-    fl_buf hello; /* the part of InitializeResult that is the same for all */
-    char *name;
-    char *version;
+    fl_buf identity;    /* {"name":...,"version":...} */
+    fl_buf hello;       /* what InitializeResult says to all */
+    fl_buf discovery;   /* DiscoverResult, but for its stamp */
     char *instructions; /* or NULL */
     fl_list doors;      /* listeners, open or closing */
     fl_list sessions;
@@ -42,5 +43,12 @@ void fl_server_answered(fl_server *server);
 
 /* `"capabilities":{...},"serverInfo":{...}` and so on, for initialize. */
 FL_MUST_USE fl_status fl_server_hello(fl_server *server, fl_span *hello);
+
+/* The object server/discover is answered with. */
+FL_MUST_USE fl_status fl_server_discovery(fl_server *server,
+                                          fl_span *discovery);
+
+/* The revisions a claim can name, as a list. Legacy ones it cannot. */
+void fl_server_write_versions(fl_json_writer *writer);
 
 #endif

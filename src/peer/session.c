@@ -8,6 +8,7 @@
 #include "base/span.h"
 #include "io/loop.h"
 #include "peer/call.h"
+#include "peer/listen.h"
 #include "peer/methods.h"
 #include "peer/server.h"
 #include "rpc/error.h"
@@ -17,7 +18,7 @@ enum { BATCH_ANSWER_MAX = 16 * 1024 * 1024 };
 
 /* One element of a batch: as if it had come alone, but its answer goes into
  * the array. */
-static void serve_element(fl_return to, fl_span text)
+static void serve_element(const fl_return *to, fl_span text)
 {
     fl_msg msg;
     fl_msg_fault fault;
@@ -25,41 +26,40 @@ static void serve_element(fl_return to, fl_span text)
     if (fl_msg_read(text, &msg, &fault) != FL_OK) {
         if (msg.result.len > 0 || msg.error.len > 0)
             return; /* a bad response is not answered */
-        fl_batch_expect(to.batch);
+        fl_batch_expect(to->batch);
         fl_return_error(to, msg.id, fault.code, fl_span_of(fault.what),
                         (fl_span){0});
     } else if (msg.kind == FL_MSG_BATCH) {
-        fl_batch_expect(to.batch);
+        fl_batch_expect(to->batch);
         fl_return_error(to, (fl_span){0}, FL_RPC_INVALID_REQUEST,
                         FL_SPAN("a batch in a batch"), (fl_span){0});
     } else if (msg.kind == FL_MSG_REQUEST) {
-        fl_batch_expect(to.batch);
+        fl_batch_expect(to->batch);
         fl_methods_request(to, &msg);
     } else if (msg.kind == FL_MSG_NOTIFICATION) {
         fl_methods_notify(to, &msg);
     }
 }
 
-static void serve_batch(fl_return to, const fl_msg *msg)
+static void serve_batch(fl_return *to, const fl_msg *msg)
 {
-    fl_session *session = to.session;
     fl_json_walk walk;
     fl_json_member element;
 
-    if (session->revision == NULL ||
-        !fl_revision_has(session->revision, FL_HAS_BATCH)) {
+    if (to->session->revision == NULL ||
+        !fl_revision_has(to->session->revision, FL_HAS_BATCH)) {
         fl_return_error(to, (fl_span){0}, FL_RPC_INVALID_REQUEST,
                         FL_SPAN("batches exist in revision 2025-03-26 only"),
                         (fl_span){0});
         return;
     }
-    to.batch = fl_batch_new(BATCH_ANSWER_MAX);
-    if (to.batch == NULL) {
+    to->batch = fl_batch_new(BATCH_ANSWER_MAX);
+    if (to->batch == NULL) {
         fl_return_error(to, (fl_span){0}, FL_RPC_INTERNAL_ERROR,
                         FL_SPAN("out of memory"), (fl_span){0});
         return;
     }
-    fl_batch_expect(to.batch); /* ourselves, so that it stays to the end */
+    fl_batch_expect(to->batch); /* ourselves, so that it stays to the end */
     fl_json_walk_init(&walk, msg->text);
     while (fl_json_walk_next(&walk, &element))
         serve_element(to, element.value);
@@ -68,38 +68,49 @@ static void serve_batch(fl_return to, const fl_msg *msg)
 
 static void on_message(fl_link *link, const fl_msg *msg, fl_reply reply)
 {
-    fl_return to = {.session = link->user, .reply = reply};
+    fl_session *session = link->user;
+    fl_return to = {
+        .session = session,
+        .reply = reply,
+        .revision = session->revision,
+    };
 
     if (msg->kind == FL_MSG_REQUEST)
-        fl_methods_request(to, msg);
+        fl_methods_request(&to, msg);
     else if (msg->kind == FL_MSG_NOTIFICATION)
-        fl_methods_notify(to, msg);
+        fl_methods_notify(&to, msg);
     else if (msg->kind == FL_MSG_BATCH)
-        serve_batch(to, msg);
+        serve_batch(&to, msg);
     /* We ask nothing of clients yet, so a response answers nothing. */
 }
 
-void fl_session_tools_changed(fl_session *session)
+static void tell_tools_changed(fl_session *session)
 {
     fl_span text = FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":"
                            "\"notifications/tools/list_changed\"}");
 
-    if (session->state != FL_SESSION_READY || !session->has_tools)
-        return;
     session->tools_changed = fl_link_send(session->link, &text, 1) == FL_BUSY;
+}
+
+void fl_session_tools_changed(fl_session *session)
+{
+    fl_listen_tools_changed(session);
+    if (session->state == FL_SESSION_READY && session->has_tools)
+        tell_tools_changed(session);
 }
 
 static void on_writable(fl_link *link)
 {
     fl_session *session = link->user;
 
+    fl_listen_resume(session);
     if (session->tools_changed)
-        fl_session_tools_changed(session);
+        tell_tools_changed(session);
 }
 
 void fl_session_settle(fl_session *session)
 {
-    if (session->link == NULL && fl_list_empty(&session->calls))
+    if (session->server == NULL && fl_list_empty(&session->calls))
         fl_mem_free(session);
     else if (session->server != NULL)
         fl_server_answered(session->server);
@@ -118,17 +129,40 @@ static fl_call *first_running(const fl_session *session)
     return NULL;
 }
 
-void fl_session_fail_calls(fl_session *session)
+void fl_session_shut(fl_session *session)
 {
     fl_call *call;
 
+    fl_listen_end(session);
     while ((call = first_running(session)) != NULL) {
-        fl_return to = call->to;
-        call->to.batch = NULL; /* it has its answer, and may go with it */
-        fl_return_error(to, call->id, FL_RPC_INTERNAL_ERROR,
+        call->replied = true;
+        fl_return_error(&call->to, call->id, FL_RPC_INTERNAL_ERROR,
                         FL_SPAN("the server is shutting down"), (fl_span){0});
         fl_call_cancel(call);
     }
+}
+
+static fl_call *first_on_stream(const fl_session *session, const void *stream)
+{
+    for (fl_list *node = session->calls.next; node != &session->calls;
+         node = node->next) {
+        fl_call *call = FL_LIST_ENTRY(node, fl_call, node);
+        if (!call->cancelled && call->to.reply.stream == stream)
+            return call;
+    }
+    return NULL;
+}
+
+static void on_abandoned(fl_link *link, fl_reply reply)
+{
+    fl_session *session = link->user;
+    fl_call *call;
+
+    if (fl_listen_abandon(session, reply.stream))
+        return;
+    /* a batch has several on one stream */
+    while ((call = first_on_stream(session, reply.stream)) != NULL)
+        fl_call_cancel(call);
 }
 
 static void on_closed(fl_link *link, const fl_error *why)
@@ -146,9 +180,10 @@ static void on_closed(fl_link *link, const fl_error *why)
                fl_log_int("messages", (int64_t)info.stats.messages_in));
     session->state = FL_SESSION_OVER;
     fl_list_remove(&session->node);
+    fl_listen_forget(session);
+    session->link = NULL; /* and every reply with it */
     while ((call = first_running(session)) != NULL)
         fl_call_cancel(call);
-    session->link = NULL;
     session->server = NULL;
     fl_session_settle(session);
     fl_server_left(server);
@@ -157,6 +192,7 @@ static void on_closed(fl_link *link, const fl_error *why)
 static const fl_link_events session_events = {
     .on_message = on_message,
     .on_writable = on_writable,
+    .on_abandoned = on_abandoned,
     .on_closed = on_closed,
 };
 
@@ -164,14 +200,20 @@ fl_status fl_session_open(fl_server *server, fl_link *link,
                           unsigned max_in_flight)
 {
     fl_session *session = fl_mem_zalloc(sizeof *session);
+    fl_link_info info;
 
     if (session == NULL)
         return FL_E_NOMEM;
+    fl_link_get_info(link, &info);
     session->server = server;
     session->link = link;
     session->loop = link->loop;
     session->max_in_flight = max_in_flight;
+    session->traits = info.traits;
+    if ((info.traits & FL_LINK_OPEN) != 0)
+        session->revision = fl_revision_get(FL_REVISION_2025_03_26);
     fl_list_init(&session->calls);
+    fl_list_init(&session->listens);
     fl_list_append(&server->sessions, &session->node);
     link->events = &session_events;
     link->user = session;

@@ -4,7 +4,7 @@
  *   FRESH -> OPENED (initialize answered) -> READY (initialized) -> OVER
  *
  * A session outlives its link while calls it deferred are not answered yet:
- * whoever answers them must find something to answer to.
+ * whoever answers them must find something to answer to->
  */
 #ifndef FL_PEER_SESSION_H
 #define FL_PEER_SESSION_H
@@ -30,14 +30,18 @@ typedef enum fl_session_state {
 struct fl_session {
     fl_list node;             /* among the server's */
     struct fl_server *server; /* NULL once the link has gone */
-    fl_link *link;            /* likewise */
+    fl_link *link;            /* NULL as soon as it is going */
     fl_loop *loop;
-    const fl_revision *revision; /* NULL until initialize */
+    const fl_revision *revision; /* NULL until initialize; on an open link the
+                                    one there is without it */
+    fl_list listens;             /* subscriptions/listen, not ended yet */
+    unsigned listening;          /* how many they are */
     fl_list calls;               /* deferred, in the order they came */
     unsigned deferred;           /* how many they are */
     size_t kept;                 /* bytes of their messages */
     unsigned in_flight;          /* of them, not cancelled */
     unsigned max_in_flight;
+    unsigned traits; /* the link's */
     fl_session_state state;
     bool has_tools;     /* the capability was declared at initialize */
     bool tools_changed; /* the client is still to be told */
@@ -47,11 +51,13 @@ struct fl_session {
 FL_MUST_USE fl_status fl_session_open(struct fl_server *server, fl_link *link,
                                       unsigned max_in_flight);
 
-/* Tells the client that the tools have changed, now or when there is room. */
+/* Tells whoever wants to know that the tools have changed, now or when there
+ * is room. */
 void fl_session_tools_changed(fl_session *session);
 
-/* Answers every deferred call with an error: the server is closing. */
-void fl_session_fail_calls(fl_session *session);
+/* The server is closing: every deferred call is answered with an error, and
+ * every listen is ended. */
+void fl_session_shut(fl_session *session);
 
 /* Frees it once the link has gone and no call is left. */
 void fl_session_settle(fl_session *session);
@@ -60,20 +66,34 @@ void fl_session_settle(fl_session *session);
 typedef struct fl_return {
     fl_session *session;
     fl_reply reply;
-    fl_batch *batch; /* or NULL */
+    fl_batch *batch;             /* or NULL */
+    const fl_revision *revision; /* of the request; NULL: of none */
+    bool early; /* it does not get as far as its method: what is wrong with
+                   it is the envelope's word, not the method's */
 } fl_return;
 
 /* The one way answers leave. `parts` is one whole response; an empty one is
  * no answer at all, but counts for the batch. One that is over the limit
  * becomes an error that says so, to `id`. */
-void fl_return_send(fl_return to, fl_span id, const fl_span *parts,
+void fl_return_send(const fl_return *to, fl_span id, const fl_span *parts,
                     size_t count);
-void fl_return_result(fl_return to, fl_span id, fl_span result);
-void fl_return_error(fl_return to, fl_span id, int code, fl_span message,
+
+/* `result` is an object without resultType and _meta: the revisions that have
+ * these get them. */
+void fl_return_result(const fl_return *to, fl_span id, fl_span result);
+
+/* One that a tool made, which may have either. */
+void fl_return_foreign_result(const fl_return *to, fl_span id, fl_span result);
+
+/* What the members of a result begin with in the revision of the request,
+ * comma included: 3 parts, which may be empty. */
+void fl_return_stamp(const fl_return *to, fl_span parts[3]);
+
+void fl_return_error(const fl_return *to, fl_span id, int code, fl_span message,
                      fl_span data);
 /* An error whose data is {"<key>":<value>}; `value` is a token of the
  * message, so that it is repeated as it came. */
-void fl_return_refuse(fl_return to, fl_span id, int code, const char *message,
-                      const char *key, fl_span value);
+void fl_return_refuse(const fl_return *to, fl_span id, int code,
+                      const char *message, const char *key, fl_span value);
 
 #endif

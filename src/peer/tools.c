@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "peer/cache.h"
+#include "peer/mirror.h"
 #include "json/scan.h"
 #include "json/write.h"
 
@@ -49,17 +51,17 @@ static bool is_object(const char *json)
 }
 
 /* The tool and all its texts in one block. */
-static fl_tool *copy(const fl_tool *tool)
+static fl_tools_entry *copy(const fl_tool *tool)
 {
     const char *texts[] = {tool->name,          tool->title,
                            tool->description,   tool->input_schema,
                            tool->output_schema, tool->annotations};
     enum { TEXTS = sizeof texts / sizeof *texts };
-    size_t size = sizeof *tool;
+    size_t size = sizeof(fl_tools_entry);
 
     for (size_t i = 0; i < TEXTS; i++)
         size += texts[i] != NULL ? strlen(texts[i]) + 1 : 0;
-    fl_tool *made = fl_mem_alloc(size);
+    fl_tools_entry *made = fl_mem_alloc(size);
     if (made == NULL)
         return NULL;
     char *at = (char *)(made + 1);
@@ -71,7 +73,7 @@ static fl_tool *copy(const fl_tool *tool)
         texts[i] = at;
         at += len;
     }
-    *made = (fl_tool){
+    made->tool = (fl_tool){
         .name = texts[0],
         .title = texts[1],
         .description = texts[2],
@@ -89,7 +91,7 @@ static fl_status grow(fl_tools *tools)
     if (tools->count < tools->cap)
         return FL_OK;
     size_t cap = tools->cap > 0 ? tools->cap * 2 : 8;
-    fl_tool **grown = fl_mem_realloc(tools->tools, cap * sizeof(fl_tool *));
+    fl_tools_entry **grown = fl_mem_realloc(tools->tools, cap * sizeof(void *));
     if (grown == NULL)
         return FL_E_NOMEM;
     tools->tools = grown;
@@ -103,13 +105,17 @@ fl_status fl_tools_add(fl_tools *tools, const fl_tool *tool)
         !is_object(tool->input_schema) || !is_object(tool->output_schema) ||
         !is_object(tool->annotations))
         return FL_E_INVALID;
-    fl_status rc = grow(tools);
+    bool mirrored;
+    fl_status rc = fl_mirror_scan(fl_span_of(tool->input_schema), &mirrored);
+    if (rc == FL_OK)
+        rc = grow(tools);
     if (rc != FL_OK)
         return rc;
-    fl_tool *made = copy(tool);
+    fl_tools_entry *made = copy(tool);
     if (made == NULL)
         return FL_E_NOMEM;
-    rc = fl_map_add(&tools->by_name, fl_span_of(made->name), made);
+    made->mirrored = mirrored;
+    rc = fl_map_add(&tools->by_name, fl_span_of(made->tool.name), made);
     if (rc != FL_OK) {
         fl_mem_free(made);
         return rc;
@@ -119,12 +125,12 @@ fl_status fl_tools_add(fl_tools *tools, const fl_tool *tool)
     return FL_OK;
 }
 
-const fl_tool *fl_tools_find(fl_tools *tools, fl_span name)
+const fl_tools_entry *fl_tools_find(fl_tools *tools, fl_span name)
 {
     if (tools->last != NULL &&
-        fl_span_equal(fl_span_of(tools->last->name), name))
+        fl_span_equal(fl_span_of(tools->last->tool.name), name))
         return tools->last;
-    const fl_tool *found = fl_map_get(&tools->by_name, name);
+    const fl_tools_entry *found = fl_map_get(&tools->by_name, name);
     if (found != NULL)
         tools->last = found;
     return found;
@@ -179,8 +185,10 @@ fl_status fl_tools_list(fl_tools *tools, const fl_revision *revision,
         fl_json_key(&writer, "tools");
         fl_json_array(&writer);
         for (size_t i = 0; i < tools->count; i++)
-            write_tool(&writer, tools->tools[i], revision);
+            write_tool(&writer, &tools->tools[i]->tool, revision);
         fl_json_array_end(&writer);
+        if (fl_revision_has(revision, FL_HAS_DISCOVER))
+            fl_cache_write_hints(&writer);
         fl_json_object_end(&writer);
         rc = fl_json_writer_end(&writer);
         if (rc != FL_OK)

@@ -8,12 +8,15 @@
  * look at; a request that was not understood is refused with a 4xx. Overload
  * and size are told in the status too, for whoever stands in between.
  *
- * HTTP, 2026-07-28: 404 for an unknown method and 400 for bad parameters,
- * headers, capabilities and versions are its words ("Streamable HTTP, Request
- * Metadata"; "Base, _meta"). Where it names no status, the general one of RFC
- * 9110 is taken. It forbids codes that earlier revisions used (-32002,
- * -32042) and advises against -32000 to -32019: senders put a code of that
- * revision in their place, and the column holds the status that goes with it.
+ * HTTP, 2026-07-28: 404 for an unknown method and 400 for what is wrong with
+ * _meta, headers, capabilities and versions are its words ("Streamable HTTP,
+ * Request Metadata"; "Base, _meta"). Where it names no status, the general one
+ * of RFC 9110 is taken. The column is for requests that do not get as far as
+ * their method: what a method finds wrong is an answer like any other, and
+ * leaves with 200 (fl_return_error, in peer/return.c). It forbids codes that
+ * earlier revisions used (-32002, -32042) and advises against -32000 to -32019:
+ * senders put a code of that revision in their place, and the column holds the
+ * status that goes with it.
  *
  * WebSocket: an error answers one request and leaves the connection to all
  * the others on it. That includes a parse error, for frames keep their bounds
@@ -40,7 +43,6 @@ static const fl_rpc_error table[] = {
      0},
     {FL_RPC_RESOURCE_NOT_FOUND, "resource_not_found", "Resource not found", 200,
      400, 0},
-    {FL_RPC_NOT_INITIALIZED, "not_initialized", "Not initialized", 400, 400, 0},
     {FL_RPC_BUSY, "busy", "Too many requests in flight, try again", 503, 503,
      0},
     {FL_RPC_MESSAGE_TOO_LARGE, "message_too_large", "Message too large", 413,
@@ -72,6 +74,21 @@ const fl_rpc_error *fl_rpc_error_find(int code)
             general = row;
     }
     return general;
+}
+
+int fl_rpc_error_modern(int code)
+{
+    enum { RESERVED_LAST = -32099 };
+
+    if (code == FL_RPC_RESOURCE_NOT_FOUND)
+        return FL_RPC_INVALID_PARAMS;
+    if (code == FL_RPC_MESSAGE_TOO_LARGE)
+        return FL_RPC_INVALID_REQUEST;
+    if (code == FL_RPC_BUSY)
+        return FL_RPC_INTERNAL_ERROR;
+    if (code < FL_RPC_UNSUPPORTED_VERSION && code >= RESERVED_LAST)
+        return FL_RPC_INTERNAL_ERROR;
+    return code;
 }
 
 static void write_error(fl_json_writer *writer, int code, fl_span message,

@@ -20,7 +20,6 @@ enum {
     FL_RPC_CONNECTION_CLOSED = -32000,  /* made locally: the link went */
     FL_RPC_REQUEST_TIMEOUT = -32001,    /* made locally, as the SDKs do */
     FL_RPC_RESOURCE_NOT_FOUND = -32002, /* legacy */
-    FL_RPC_NOT_INITIALIZED = -32003,    /* legacy: before initialize */
     FL_RPC_BUSY = -32010,               /* too much in flight, try again */
     FL_RPC_MESSAGE_TOO_LARGE = -32012,  /* legacy; -32600 in 2026-07-28 */
     FL_RPC_HEADER_MISMATCH = -32020,    /* 2026-07-28 from here on */
@@ -40,6 +39,10 @@ typedef struct fl_rpc_error {
 
 /* The row of `code`; codes not in the table get that of -32603. */
 const fl_rpc_error *fl_rpc_error_find(int code);
+
+/* The code 2026-07-28 has for what legacy revisions say with `code`; most are
+ * the same. What it reserves and does not define is an internal error. */
+int fl_rpc_error_modern(int code);
 
 /* The whole table, for documentation and tests; ends with code 0. */
 const fl_rpc_error *fl_rpc_error_table(void);

@@ -87,6 +87,14 @@ static bool is_date(fl_span name)
     return true;
 }
 
+bool fl_revision_is_modern(fl_span name)
+{
+    const fl_revision *first = fl_revision_get(FL_REVISION_2026_07_28);
+
+    return first != NULL && is_date(name) &&
+           memcmp(name.ptr, first->name, name.len) >= 0;
+}
+
 /* What is no date is later than nothing, and so gets the oldest. */
 const fl_revision *fl_revision_negotiate(fl_span asked)
 {

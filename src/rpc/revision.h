@@ -63,6 +63,9 @@ const fl_revision *fl_revision_get(fl_revision_id id);
  */
 const fl_revision *fl_revision_negotiate(fl_span asked);
 
+/* A date of the modern era, whether we know the revision or not. */
+bool fl_revision_is_modern(fl_span name);
+
 static inline bool fl_revision_has(const fl_revision *revision,
                                    fl_feature feature)
 {

@@ -144,6 +144,12 @@ fl_span fl_reply_field(fl_reply reply, const char *name)
                : (fl_span){0};
 }
 
+void fl_link_cancel(fl_link *link, fl_span id)
+{
+    if (may_send(link) && link->transport->cancel != NULL)
+        link->transport->cancel(link, id);
+}
+
 void fl_link_close(fl_link *link)
 {
     if (link->state != FL_LINK_CLOSING && link->state != FL_LINK_CLOSED)

@@ -42,10 +42,13 @@ typedef enum fl_link_trait {
     FL_LINK_NETWORK = 1 << 2,    /* the peer may be a stranger */
     FL_LINK_STATELESS = 1 << 3,  /* replies only: nothing can be sent to it,
                                     and no request knows of another */
+    FL_LINK_OPEN = 1 << 4,       /* requests without a claim and without an
+                                    initialize are served, as 2025-03-26 */
 } fl_link_trait;
 
 /* A value, made by the transport for each request it delivers. It is ended
- * exactly once, by fl_reply_end(). Hold a reference on the link meanwhile. */
+ * exactly once, by fl_reply_end(), or goes with its link. Hold a reference on
+ * the link meanwhile. */
 typedef struct fl_reply {
     fl_link *link;
     void *stream; /* the transport's; NULL on a channel */
@@ -78,8 +81,9 @@ typedef struct fl_link_events {
     /* An outage began; on_open or on_closed will end it. May be NULL. */
     void (*on_down)(fl_link *link, const fl_error *why);
 
-    /* Gone. `why` says FL_OK after fl_link_close(), FL_END when the peer left
-     * in order, or what went wrong. */
+    /* Gone, and with it every reply that was not ended. `why` says FL_OK after
+     * fl_link_close(), FL_END when the peer left in order, or what went wrong.
+     */
     void (*on_closed)(fl_link *link, const fl_error *why);
 } fl_link_events;
 
@@ -143,6 +147,10 @@ fl_status fl_reply_end_error(fl_reply reply, int code, const fl_span *parts,
  * name, in lower case; {NULL, 0} when it does not, and on channels. Good for
  * the on_message the reply came with. */
 fl_span fl_reply_field(fl_reply reply, const char *name);
+
+/* The answer to our request of this id is not wanted any more: a transport
+ * whose requests are streams closes its stream. `id` is a raw token. */
+void fl_link_cancel(fl_link *link, fl_span id);
 
 /* Lets what was accepted leave, then closes. Harmless twice. */
 void fl_link_close(fl_link *link);

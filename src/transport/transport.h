@@ -39,6 +39,9 @@ struct fl_transport {
                         const fl_span *parts, size_t count);
     /* NULL: there are none. */
     fl_span (*field)(fl_link *link, void *reply_stream, const char *name);
+    /* The answer to our request of this id is not wanted any more. NULL:
+     * nothing is to be done about it. */
+    void (*cancel)(fl_link *link, fl_span id);
     void (*close)(fl_link *link);
     void (*free)(fl_link *link); /* the last reference went */
     void (*info)(const fl_link *link, fl_link_info *info);

@@ -17,7 +17,7 @@
 typedef struct fake {
     fl_link link;
     fl_status answer; /* what send says */
-    int sends, ends, closes, frees, releases, closed;
+    int sends, ends, cancels, closes, frees, releases, closed;
     bool urgent;
     int code;
     void *stream;
@@ -59,6 +59,12 @@ static fl_status fake_answer(fl_link *link, void *stream, int code,
         return FL_E_TOO_BIG;
     self->ends++;
     return count > 0 ? self->answer : FL_OK;
+}
+
+static void fake_cancel(fl_link *link, fl_span id)
+{
+    assert_true(fl_span_equal(id, FL_SPAN("7")));
+    ((fake *)link)->cancels++;
 }
 
 static fl_span fake_field(fl_link *link, void *stream, const char *name)
@@ -105,6 +111,7 @@ static const fl_transport streaming = {
     .traits = FL_LINK_NETWORK,
     .send = fake_send,
     .answer = fake_answer,
+    .cancel = fake_cancel,
     .field = fake_field,
     .close = fake_close,
     .free = fake_free,
@@ -204,6 +211,22 @@ static void test_link_is_born_created_with_one_reference(void **state)
     assert_int_equal(link->holds, 0);
     assert_false(link->server);
     assert_ptr_equal(link->transport, &streaming);
+}
+
+static void test_link_cancels_where_requests_are_streams(void **state)
+{
+    bench *b = *state;
+    fl_link *link = &b->fake.link;
+
+    activate(&b->fake);
+    fl_link_cancel(link, FL_SPAN("7"));
+    assert_int_equal(b->fake.cancels, 1);
+    link->transport = &bare;
+    fl_link_cancel(link, FL_SPAN("7")); /* nothing, and no harm */
+    link->transport = &streaming;
+    fl_link_close(link);
+    fl_link_cancel(link, FL_SPAN("7")); /* all are cancelled by that */
+    assert_int_equal(b->fake.cancels, 1);
 }
 
 /* Row: from; column: to; in the order of fl_link_state. */
@@ -586,6 +609,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_link_is_born_created_with_one_reference),
+        TEST(test_link_cancels_where_requests_are_streams),
         TEST(test_link_takes_legal_steps_and_no_others),
         TEST(test_link_states_have_names),
         TEST(test_link_send_is_counted_when_accepted),

@@ -125,6 +125,20 @@ static void test_revision_negotiates_what_a_server_answers(void **state)
                         "2024-11-05");
 }
 
+static void test_revision_modern_names_are_dates_of_the_era(void **state)
+{
+    static const char *const modern[] = {"2026-07-28", "2026-07-29",
+                                         "2027-01-01", "9999-99-99"};
+    static const char *const others[] = {"",       "2026-07-27",  "2025-11-25",
+                                         "latest", "2026-07-28 ", "DRAFT-2027"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof modern / sizeof *modern; i++)
+        assert_true(fl_revision_is_modern(fl_span_of(modern[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(fl_revision_is_modern(fl_span_of(others[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +147,7 @@ int main(void)
         cmocka_unit_test(test_revision_preview_is_the_first_revision),
         cmocka_unit_test(test_revision_has_what_its_specification_has),
         cmocka_unit_test(test_revision_negotiates_what_a_server_answers),
+        cmocka_unit_test(test_revision_modern_names_are_dates_of_the_era),
     };
 
     return cmocka_run_group_tests_name("revision", tests, NULL, NULL);

@@ -30,7 +30,6 @@ static void test_rpc_error_rows_are_what_the_protocol_says(void **state)
         {-32000, "connection_closed", 200, 502, 0},
         {-32001, "request_timeout", 200, 504, 0},
         {-32002, "resource_not_found", 200, 400, 0},
-        {-32003, "not_initialized", 400, 400, 0},
         {-32010, "busy", 503, 503, 0},
         {-32012, "message_too_large", 413, 413, 1009},
         {-32020, "header_mismatch", 400, 400, 0},
@@ -51,6 +50,22 @@ static void test_rpc_error_rows_are_what_the_protocol_says(void **state)
         assert_ptr_equal(fl_rpc_error_find(row->code), row);
     }
     assert_int_equal(row->code, 0);
+}
+
+static void test_rpc_error_modern_has_codes_of_its_own(void **state)
+{
+    static const struct {
+        int code, modern;
+    } want[] = {
+        {-32002, -32602}, {-32010, -32603}, {-32012, -32600}, {-32042, -32603},
+        {-32023, -32603}, {-32099, -32603}, {-32100, -32100}, {-32019, -32019},
+        {-32020, -32020}, {-32021, -32021}, {-32022, -32022}, {-32700, -32700},
+        {-32601, -32601}, {-32001, -32001}, {1, 1},           {0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(want); i++)
+        assert_int_equal(fl_rpc_error_modern(want[i].code), want[i].modern);
 }
 
 static void test_rpc_error_unknown_codes_are_internal_errors(void **state)
@@ -162,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rpc_error_rows_are_what_the_protocol_says),
+        cmocka_unit_test(test_rpc_error_modern_has_codes_of_its_own),
         cmocka_unit_test(test_rpc_error_unknown_codes_are_internal_errors),
         cmocka_unit_test(test_rpc_error_writes_a_response),
         cmocka_unit_test(test_rpc_error_gives_an_unknown_code_a_general_text),

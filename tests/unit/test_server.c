@@ -93,31 +93,25 @@ static void test_server_without_tools_declares_none(void **state)
     host_end(&host);
 }
 
-static void check_not_initialized(const char *line, const char *method)
-{
-    char want[256];
-
-    snprintf(want, sizeof want,
-             ERROR_ANSWER("5", "-32003",
-                          "\"not initialized: send initialize first\","
-                          "\"data\":{\"method\":\"%s\"}"),
-             method);
-    raw_asks(&host.peer, line, want);
-}
+#define UNCLAIMED                                                              \
+    ERROR_ANSWER("5", "-32602",                                                \
+                 "\"Missing _meta io.modelcontextprotocol/protocolVersion; "   \
+                 "or send initialize\",\"data\":{\"supported\":["              \
+                 "\"2026-07-28\"]}")
 
 static void test_server_serves_nothing_before_initialize(void **state)
 {
     (void)state;
     host_begin_with(&host, NULL);
-    check_not_initialized(LIST("5"), "tools/list");
-    check_not_initialized(CALL("5", "echo", "{\"text\":\"x\"}"), "tools/call");
-    check_not_initialized(
-        "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"resources/list\"}",
-        "resources/list");
-    check_not_initialized("{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"x\"}",
-                          "x");
+    raw_asks(&host.peer, LIST("5"), UNCLAIMED);
+    raw_asks(&host.peer, CALL("5", "echo", "{\"text\":\"x\"}"), UNCLAIMED);
+    raw_asks(&host.peer,
+             "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"server/discover\"}",
+             UNCLAIMED);
+    raw_asks(&host.peer, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"x\"}",
+             UNCLAIMED);
     raw_say(&host.peer, INITIALIZED); /* does not open anything */
-    check_not_initialized(LIST("5"), "tools/list");
+    raw_asks(&host.peer, LIST("5"), UNCLAIMED);
     raw_say(&host.peer, INITIALIZE("6", "2025-11-25"));
     raw_hears_part(&host.peer, "\"id\":6,\"result\"");
     host_end(&host);

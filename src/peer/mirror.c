@@ -1,0 +1,318 @@
+/*
+ * mirror.c - arguments of a tool that a client repeats in header fields.
+ *
+ * Nothing is compiled: few tools have annotations, and a schema is short. It
+ * is walked once when the tool is added, which finds every annotation and
+ * whether each is where it may be, and again for each call that came with
+ * header fields, side by side with the arguments.
+ */
+#include "peer/mirror.h"
+
+#include "base/base64.h"
+#include "base/map.h"
+#include "base/span.h"
+
+#include "json/nav.h"
+#include <stdio.h>
+
+#define ANNOTATION "x-mcp-header"
+#define FIELD "Mcp-Param-"
+
+enum { DEPTH_MAX = 64, NAMES_MAX = 1024, KEY_MAX = 4096 };
+
+static fl_span unquote(fl_span string)
+{
+    return (fl_span){string.ptr + 1, string.len - 2};
+}
+
+/* RFC 9110, 5.6.2. */
+static bool is_token(fl_span name)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        bool digit = c >= '0' && c <= '9';
+        if (!letter && !digit && (c == '\0' || strchr(others, c) == NULL))
+            return false;
+    }
+    return name.len > 0 && name.len <= FL_MIRROR_NAME - sizeof FIELD;
+}
+
+static bool is_primitive(fl_span schema)
+{
+    fl_span type = fl_json_get(schema, FL_SPAN("type"));
+
+    return fl_json_string_is(type, FL_SPAN("string")) ||
+           fl_json_string_is(type, FL_SPAN("integer")) ||
+           fl_json_string_is(type, FL_SPAN("boolean"));
+}
+
+/* One walk over a schema's annotations. */
+struct scan {
+    fl_map names; /* in lower case; the value does not matter */
+    fl_status status;
+};
+
+/* How a schema was reached decides whether it may be annotated. */
+enum place { ROOT, PROPERTY, ELSEWHERE };
+
+static void lower(char *to, fl_span from)
+{
+    for (size_t i = 0; i < from.len; i++) {
+        bool capital = from.ptr[i] >= 'A' && from.ptr[i] <= 'Z';
+        to[i] = (char)(capital ? from.ptr[i] | 0x20 : from.ptr[i]);
+    }
+    to[from.len] = '\0';
+}
+
+static void note(struct scan *scan, fl_span schema, fl_span name,
+                 enum place place)
+{
+    char text[FL_MIRROR_NAME];
+
+    if (place != PROPERTY || fl_json_type_of(name) != FL_JSON_STRING ||
+        !is_primitive(schema) || !is_token(unquote(name))) {
+        scan->status = FL_E_INVALID;
+        return;
+    }
+    lower(text, unquote(name));
+    scan->status = fl_map_add(&scan->names, fl_span_of(text), scan);
+    if (scan->status == FL_E_IN_USE || scan->status == FL_E_LIMIT)
+        scan->status = FL_E_INVALID;
+}
+
+/* Keywords whose values are data, and those whose members are schemas under
+ * names that somebody chose. */
+static bool is_one_of(fl_span key, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (fl_span_equal(key, fl_span_of(*names)))
+            return true;
+    return false;
+}
+
+static const char *const data_keywords[] = {"const", "enum", "default",
+                                            "examples", NULL};
+static const char *const name_keywords[] = {
+    "properties",  "patternProperties", "$defs",
+    "definitions", "dependentSchemas",  NULL,
+};
+
+static void scan_schema(struct scan *scan, fl_span schema, enum place place,
+                        unsigned depth);
+
+/* The values of a container, each of them a schema, or a list of some. */
+static void scan_values(struct scan *scan, fl_span container, enum place place,
+                        unsigned depth)
+{
+    fl_json_walk walk;
+    fl_json_member member;
+
+    fl_json_walk_init(&walk, container);
+    while (scan->status == FL_OK && fl_json_walk_next(&walk, &member))
+        scan_schema(scan, member.value, place, depth + 1);
+}
+
+static void scan_keyword(struct scan *scan, const fl_json_member *keyword,
+                         enum place place, unsigned depth)
+{
+    if (is_one_of(keyword->key, data_keywords))
+        return;
+    if (place != ELSEWHERE &&
+        fl_span_equal(keyword->key, FL_SPAN("properties")))
+        scan_values(scan, keyword->value, PROPERTY, depth);
+    else if (is_one_of(keyword->key, name_keywords))
+        scan_values(scan, keyword->value, ELSEWHERE, depth);
+    else
+        scan_schema(scan, keyword->value, ELSEWHERE, depth + 1);
+}
+
+static void scan_schema(struct scan *scan, fl_span schema, enum place place,
+                        unsigned depth)
+{
+    fl_json_walk walk;
+    fl_json_member member;
+
+    if (depth > DEPTH_MAX) {
+        scan->status = FL_E_INVALID;
+        return;
+    }
+    if (fl_json_type_of(schema) == FL_JSON_ARRAY) {
+        scan_values(scan, schema, ELSEWHERE, depth);
+        return;
+    }
+    if (fl_json_type_of(schema) != FL_JSON_OBJECT)
+        return;
+    fl_json_walk_init(&walk, schema);
+    while (scan->status == FL_OK && fl_json_walk_next(&walk, &member))
+        if (fl_span_equal(member.key, FL_SPAN(ANNOTATION)))
+            note(scan, schema, member.value, place);
+        else
+            scan_keyword(scan, &member, place, depth);
+}
+
+fl_status fl_mirror_scan(fl_span schema, bool *any)
+{
+    struct scan scan = {.status = FL_OK};
+
+    *any = schema.len > 0 && memmem(schema.ptr, schema.len, ANNOTATION,
+                                    sizeof ANNOTATION - 1) != NULL;
+    if (!*any)
+        return FL_OK;
+    fl_map_init(&scan.names, NAMES_MAX);
+    scan_schema(&scan, schema, ROOT, 0);
+    *any = fl_map_count(&scan.names) > 0;
+    fl_map_deinit(&scan.names);
+    return scan.status;
+}
+
+void fl_mirror_read(fl_reply reply, fl_mirror_fault *fault)
+{
+    char name[FL_MIRROR_NAME];
+
+    lower(name, fl_span_of(fault->name));
+    fault->sent = fl_reply_field(reply, name);
+}
+
+static const char differs[] = "is not what the message says";
+
+/* JavaScript's safe integers: beyond these, two that differ may look equal. */
+static bool is_safe(int64_t number)
+{
+    const int64_t most = ((int64_t)1 << 53) - 1;
+
+    return number >= -most && number <= most;
+}
+
+static const char *compare_numbers(fl_span text, fl_span token)
+{
+    int64_t sent, expected;
+
+    if (fl_json_int64(token, &expected) != FL_OK)
+        return fl_span_equal(text, token) ? NULL : differs;
+    if (!is_safe(expected))
+        return "is an integer beyond 2^53";
+    return fl_json_int64(text, &sent) == FL_OK && sent == expected ? NULL
+                                                                   : differs;
+}
+
+static const char *compare_text(fl_span text, fl_span token)
+{
+    switch (fl_json_type_of(token)) {
+    case FL_JSON_STRING:
+        return fl_json_string_is(token, text) ? NULL : differs;
+    case FL_JSON_NUMBER:
+        return compare_numbers(text, token);
+    case FL_JSON_TRUE:
+    case FL_JSON_FALSE:
+        return fl_span_equal(text, token) ? NULL : differs;
+    case FL_JSON_NONE:
+    case FL_JSON_NULL:
+        return "is there, but not in the message";
+    case FL_JSON_OBJECT:
+    case FL_JSON_ARRAY:
+        break;
+    }
+    return differs;
+}
+
+/* Visible ASCII, spaces and tabs: all that a field may hold as it is. */
+static bool is_plain(fl_span field)
+{
+    for (size_t i = 0; i < field.len; i++) {
+        unsigned char c = (unsigned char)field.ptr[i];
+        if (c != '\t' && (c < 0x20 || c > 0x7e))
+            return false;
+    }
+    return true;
+}
+
+/* What is inside =?base64?...?=; false if there is no such envelope. */
+static bool open_envelope(fl_span field, fl_span *inside)
+{
+    static const char front[] = "=?base64?", back[] = "?=";
+    enum { FRONT = sizeof front - 1, BACK = sizeof back - 1 };
+
+    if (field.len < FRONT + BACK || memcmp(field.ptr, front, FRONT) != 0 ||
+        memcmp(field.ptr + field.len - BACK, back, BACK) != 0)
+        return false;
+    *inside = (fl_span){field.ptr + FRONT, field.len - FRONT - BACK};
+    return true;
+}
+
+const char *fl_mirror_compare(fl_span field, fl_span token)
+{
+    fl_span inside;
+    fl_buf text;
+
+    if (!is_plain(field))
+        return "has characters that a field may not have";
+    if (!open_envelope(field, &inside))
+        return compare_text(field, token);
+    fl_buf_init(&text, field.len);
+    const char *wrong = "is not Base64 inside its envelope";
+    if (fl_base64_decode(inside, &text) == FL_OK)
+        wrong = compare_text(fl_buf_view(&text), token);
+    fl_buf_reset(&text);
+    return wrong;
+}
+
+/* A client says nothing of what is absent or null (Server Behavior for Custom
+ * Headers). Nor can it of a list or an object, which the tool will refuse. */
+static bool is_silent(fl_span token)
+{
+    fl_json_type type = fl_json_type_of(token);
+
+    return type == FL_JSON_NONE || type == FL_JSON_NULL ||
+           type == FL_JSON_OBJECT || type == FL_JSON_ARRAY;
+}
+
+static bool check_one(fl_reply reply, fl_span name, fl_span token,
+                      fl_mirror_fault *fault)
+{
+    *fault = (fl_mirror_fault){.name = fault->made, .expected = token};
+    snprintf(fault->made, sizeof fault->made, FIELD "%.*s", (int)name.len,
+             name.ptr);
+    fl_mirror_read(reply, fault);
+    if (fault->sent.ptr != NULL)
+        fault->what = fl_mirror_compare(fault->sent, token);
+    else if (!is_silent(token))
+        fault->what = "is missing";
+    return fault->what == NULL;
+}
+
+/* By the meaning of a key as it is spelled in the schema. */
+static fl_span find(fl_span object, fl_span key)
+{
+    fl_span value = {0};
+    fl_buf text;
+
+    if (fl_span_find(key, '\\') == key.len)
+        return fl_json_get(object, key);
+    fl_buf_init(&text, KEY_MAX);
+    if (fl_json_string_copy((fl_span){key.ptr - 1, key.len + 2}, &text) ==
+        FL_OK)
+        value = fl_json_get(object, fl_buf_view(&text));
+    fl_buf_reset(&text);
+    return value;
+}
+
+bool fl_mirror_check(fl_span schema, fl_span arguments, fl_reply reply,
+                     fl_mirror_fault *fault)
+{
+    fl_json_walk walk;
+    fl_json_member property;
+
+    fl_json_walk_init(&walk, fl_json_get(schema, FL_SPAN("properties")));
+    while (fl_json_walk_next(&walk, &property)) {
+        fl_span name = fl_json_get(property.value, FL_SPAN(ANNOTATION));
+        fl_span value = find(arguments, property.key);
+        if (name.len > 0 && !check_one(reply, unquote(name), value, fault))
+            return false;
+        if (!fl_mirror_check(property.value, value, reply, fault))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,32 @@
+/*
+ * extract.h - the little that a transport wants to know of a message's inside.
+ *
+ * Nothing is validated again: the message has been read.
+ */
+#ifndef FL_RPC_EXTRACT_H
+#define FL_RPC_EXTRACT_H
+
+#include "base/buf.h"
+#include "rpc/msg.h"
+#include "rpc/revision.h"
+
+/*
+ * The name, URI or task a request is about: the token of params.name for
+ * tools/call and prompts/get, of params.uri for resources/read, of
+ * params.taskId for tasks/... Empty when there is none, or it is no string.
+ */
+fl_span fl_extract_object(const fl_msg *msg);
+
+/* Append what a method, or the token of a string, means. Other tokens mean
+ * nothing. */
+FL_MUST_USE fl_status fl_extract_method(const fl_msg *msg, fl_buf *out);
+FL_MUST_USE fl_status fl_extract_text(fl_span token, fl_buf *out);
+
+/* What an answer to initialize has settled on; NULL: it does not say, or says
+ * what we do not know. */
+const fl_revision *fl_extract_revision(const fl_msg *msg);
+
+/* Of an error response; 0 when it is none. */
+int64_t fl_extract_error_code(const fl_msg *msg);
+
+#endif
