@@ -22,8 +22,8 @@ ROOMS = {
     'transport': ('wire', 'io', 'guard', 'store', 'rpc'),
     'store': ('io', 'rpc'),
     # A peer keeps time and takes turns, but never touches a stream.
-    'peer': ('transport/link.h', 'store', 'rpc', 'json', 'io/loop.h',
-             'io/signals.h', 'io/timer.h'),
+    'peer': ('transport/link.h', 'transport/backoff.h', 'store', 'rpc', 'json',
+             'io/loop.h', 'io/signals.h', 'io/timer.h'),
     'gateway': ('peer', 'store', 'transport/link.h', 'guard'),
     'admin': ('gateway',),
     'cmd': ('json', 'rpc', 'wire', 'io', 'guard', 'transport', 'store', 'peer',

@@ -60,7 +60,6 @@ typedef struct fl_http_settings {
     bool streaming_dialect; /* tool calls streamed as result and complete
                                events to clients that ask for them */
     bool event_types;       /* events named notification, error, close */
-    bool query_token;       /* a token in the query counts, for SSE */
 
     /* Who may use a server. */
     const char *const *allow_origins; /* pages: "https://app.example.org";
@@ -71,11 +70,11 @@ typedef struct fl_http_settings {
     /* How much of it. */
     size_t max_head;       /* bytes of a request's head; 32 KiB */
     unsigned max_fields;   /* header fields; 100 */
-    unsigned max_streams;  /* open event streams of one session; 16. Requests
+    unsigned max_streams;  /* open event streams of one session, and requests
                               at one time on one HTTP/2 connection; 100 */
     unsigned max_sessions; /* 10000 */
     unsigned max_sessions_per_address;    /* 1000 */
-    unsigned max_connections_per_address; /* 256 */
+    unsigned max_connections_per_address; /* 1024 */
     size_t memory_budget; /* bytes held for all clients; 256 MiB */
 
     uint64_t head_timeout_ms; /* from the first byte to a whole head; 10000 */
@@ -85,7 +84,6 @@ typedef struct fl_http_settings {
                                  that can be kept alive and resumed; 250 */
     uint64_t session_idle_ms; /* 3600000 */
     uint64_t retry_ms;        /* what clients are told to wait; 5000 */
-    uint64_t dead_peer_ms;    /* sent and not acknowledged; 30000 */
 
     /* What is kept for clients that come back for it. */
     bool no_resume;
@@ -112,6 +110,7 @@ typedef struct fl_options {
     uint64_t open_timeout_ms; /* connect and TLS handshake; 5000 */
     uint64_t send_timeout_ms; /* no progress while sending; 5000. To a child:
                                  never, for it may be at work */
+    uint64_t dead_peer_ms;    /* sent and not acknowledged; 30000 */
     uint64_t idle_timeout_ms; /* server: nothing said, nothing in flight;
                                  300000. Client: never */
     uint64_t lease_ms;        /* server: until the first message; 30000 */

@@ -10,6 +10,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "transport/transport.h"
+#include "wire/url.h"
 
 #include <string.h>
 
@@ -109,6 +110,89 @@ static fl_status parse_unix(const char *url, fl_span rest, fl_address *address,
     return FL_OK;
 }
 
+/* The path and query as they go into a request. */
+static fl_status copy_target(const fl_url *url, fl_address *address)
+{
+    fl_span path = url->path;
+    size_t len = path.len + (url->query.len > 0 ? 1 + url->query.len : 0);
+
+    if (len >= sizeof address->target)
+        return FL_E_TOO_BIG;
+    if (path.len > 0)
+        memcpy(address->target, path.ptr, path.len);
+    if (url->query.len > 0) {
+        address->target[path.len] = '?';
+        memcpy(address->target + path.len + 1, url->query.ptr, url->query.len);
+    }
+    address->target[len] = '\0';
+    return FL_OK;
+}
+
+/* Port 0 is nowhere to a URL, but to a listener it means any free one: takes
+ * it out. */
+static bool take_any_port(char *url, size_t len)
+{
+    char *host = strstr(url, "://");
+    char *end = host != NULL ? host + 3 + strcspn(host + 3, "/?#") : NULL;
+
+    if (end == NULL || end - host < 5 || memcmp(end - 2, ":0", 2) != 0)
+        return false;
+    memmove(end - 2, end, len - (size_t)(end - url) + 1);
+    return true;
+}
+
+static fl_status fill_url(const fl_url *url, fl_address *address,
+                          fl_error *error)
+{
+    address->port = url->port;
+    address->has_port = url->has_port;
+    if (copy(address->host, sizeof address->host, url->host) != FL_OK)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: the host is longer than %zu bytes",
+                            sizeof address->host - 1);
+    if (copy_target(url, address) != FL_OK)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: path and query are longer than %zu "
+                            "bytes",
+                            sizeof address->target - 1);
+    return FL_OK;
+}
+
+/* Without the URL in any text: a user name or a query may be a secret. */
+static fl_status parse_url(fl_span text, fl_address *address, fl_error *error)
+{
+    char plain[sizeof address->host + sizeof address->target + 64];
+    fl_span sse = FL_SPAN("sse+");
+    fl_url url;
+
+    if (fl_span_starts(text, sse))
+        text = fl_span_from(text, sse.len);
+    if (copy(plain, sizeof plain, text) != FL_OK)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: longer than %zu bytes", sizeof plain - 1);
+    bool any_port = take_any_port(plain, text.len);
+    size_t slashes = fl_span_find(text, ':') + 3;
+    fl_span authority =
+        slashes < text.len ? fl_span_from(text, slashes) : (fl_span){0};
+    authority.len = fl_span_find(authority, '/');
+    if (fl_span_find(authority, '@') < authority.len)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: a %s:// address has no user name or "
+                            "password; send credentials with http.headers",
+                            address->scheme);
+    if (fl_url_parse(fl_span_of(plain), &url) != FL_OK)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: not a URL; want "
+                            "%s://HOST[:PORT][/PATH], as in "
+                            "%s://127.0.0.1:8080/mcp",
+                            address->scheme, address->scheme);
+    if (any_port) {
+        url.port = 0;
+        url.has_port = true;
+    }
+    return fill_url(&url, address, error);
+}
+
 static bool listed(const char *scheme, const char *const *list)
 {
     for (; *list != NULL; list++)
@@ -121,17 +205,16 @@ static bool listed(const char *scheme, const char *const *list)
 static fl_status refuse_scheme(const char *url, const char *scheme,
                                fl_error *error)
 {
-    static const char *const later[] = {"http",     "https",     "ws", "wss",
-                                        "sse+http", "sse+https", NULL};
+    static const char *const later[] = {"ws", "wss", NULL};
 
     if (listed(scheme, later)) /* without the URL: a secret may be in it */
         return fl_error_set(error, FL_E_UNSUPPORTED,
                             "address: this build has no %s transport; it has "
-                            "stdio, tcp, tls and unix",
+                            "stdio, tcp, tls, unix, http, https and sse+http",
                             scheme);
     return fl_error_set(error, FL_E_INVALID,
                         "address '%s': unknown scheme '%s'; want stdio:, "
-                        "tcp://, tls:// or unix:",
+                        "tcp://, tls://, unix:, http:// or https://",
                         url, scheme);
 }
 
@@ -157,7 +240,8 @@ fl_status fl_address_parse(const char *url, fl_address *address,
              (fl_span){text.ptr, colon}) != FL_OK)
         return fl_error_set(error, FL_E_INVALID,
                             "address '%s': want stdio:, tcp://HOST:PORT, "
-                            "tls://HOST:PORT or unix:/PATH",
+                            "tls://HOST:PORT, unix:/PATH or "
+                            "https://HOST/PATH",
                             url != NULL ? url : "");
 
     fl_span rest = fl_span_from(text, colon + 1);
@@ -170,10 +254,20 @@ fl_status fl_address_parse(const char *url, fl_address *address,
         return parse_socket(url, rest, address, error);
     case FL_ADDRESS_PATH:
         return parse_unix(url, rest, address, error);
+    case FL_ADDRESS_URL:
+        return parse_url(text, address, error);
     case FL_ADDRESS_BARE:
         break;
     }
     return parse_bare(url, rest, address, error);
+}
+
+bool fl_address_is_tls(const fl_address *address)
+{
+    static const char *const schemes[] = {"tls", "https", "sse+https", "wss",
+                                          NULL};
+
+    return listed(address->scheme, schemes);
 }
 
 bool fl_address_is_local(const fl_address *address)

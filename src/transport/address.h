@@ -5,6 +5,8 @@
  *   tcp://127.0.0.1:7332   lines over TCP; an IPv6 address in brackets
  *   tls://example.org:7333 the same inside TLS
  *   unix:/run/fairlead.sock, unix:@name (abstract)
+ *   https://example.org/mcp, http://127.0.0.1:8080/mcp?key=1
+ *   sse+http://127.0.0.1:8080/sse   HTTP+SSE of 2024-11-05
  */
 #ifndef FL_TRANSPORT_ADDRESS_H
 #define FL_TRANSPORT_ADDRESS_H
@@ -16,14 +18,16 @@ typedef enum fl_address_shape {
     FL_ADDRESS_BARE, /* nothing */
     FL_ADDRESS_HOST, /* //HOST:PORT */
     FL_ADDRESS_PATH,
+    FL_ADDRESS_URL, /* //HOST[:PORT][/PATH][?QUERY] */
 } fl_address_shape;
 
 struct fl_address {
     char scheme[16];
     char host[254]; /* without brackets; empty if it has none */
     uint16_t port;
-    bool has_port;
-    char path[108]; /* sun_path is that long; empty if it has none */
+    bool has_port;     /* it was given; without it `port` is the scheme's */
+    char path[108];    /* sun_path is that long; empty if it has none */
+    char target[1024]; /* of a URL: path and query; empty if it has none */
 };
 typedef struct fl_address fl_address;
 
@@ -31,6 +35,9 @@ typedef struct fl_address fl_address;
  * FL_E_UNSUPPORTED for schemes we know of but do not serve yet. */
 FL_MUST_USE fl_status fl_address_parse(const char *url, fl_address *address,
                                        fl_error *error);
+
+/* Whether the scheme says TLS. */
+bool fl_address_is_tls(const fl_address *address);
 
 /* A loopback address by its text, or a Unix path; "localhost" counts. */
 bool fl_address_is_local(const fl_address *address);

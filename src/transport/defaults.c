@@ -9,6 +9,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "guard/addresses.h"
+#include "transport/http_options.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -40,6 +41,7 @@ static const struct range ranges[] = {
     RANGE(high_water, SIZE, 256 * KIB, 1, 1024 * MIB),
     RANGE(open_timeout_ms, MS, 5000, 1, DAY_MS),
     RANGE(send_timeout_ms, MS, 5000, 1, DAY_MS),
+    RANGE(dead_peer_ms, MS, 30000, 1, DAY_MS),
     RANGE(idle_timeout_ms, MS, 300000, 1, DAY_MS),
     RANGE(lease_ms, MS, 30000, 1, DAY_MS),
     RANGE(drain_ms, MS, 1500, 1, DAY_MS),
@@ -53,6 +55,24 @@ static const struct range ranges[] = {
     RANGE(reconnect_first_ms, MS, 1000, 1, DAY_MS),
     RANGE(reconnect_max_ms, MS, 60000, 1, DAY_MS),
     RANGE(outage_queue, SIZE, MIB, 1, 1024 * MIB),
+    RANGE(http.max_head, SIZE, 32 * KIB, 256, 16 * MIB),
+    RANGE(http.max_fields, UINT, 100, 4, 128),
+    RANGE(http.max_streams, UINT, 100, 1, 10000),
+    RANGE(http.max_sessions, UINT, 10000, 1, 10000000),
+    RANGE(http.max_sessions_per_address, UINT, 1000, 1, 10000000),
+    RANGE(http.max_connections_per_address, UINT, 1024, 1, 1000000),
+    RANGE(http.memory_budget, SIZE, 256 * MIB, 64 * KIB, 1024 * (1024 * MIB)),
+    RANGE(http.head_timeout_ms, MS, 10000, 1, DAY_MS),
+    RANGE(http.body_timeout_ms, MS, 30000, 1, DAY_MS),
+    RANGE(http.keepalive_ms, MS, 15000, 1, DAY_MS),
+    RANGE(http.stream_after_ms, MS, 250, 1, DAY_MS),
+    RANGE(http.session_idle_ms, MS, 3600000, 1, 30 * DAY_MS),
+    RANGE(http.retry_ms, MS, 5000, 1, DAY_MS),
+    RANGE(http.event_max, SIZE, 1000, 1, 1000000),
+    RANGE(http.event_bytes, SIZE, 4 * MIB, 1, 1024 * MIB),
+    RANGE(http.event_age_ms, MS, 300000, 1, DAY_MS),
+    RANGE(http.pool, UINT, 10, 1, 1000),
+    RANGE(http.pool_overflow, UINT, 5, 1, 1000),
     RANGE(child.stop_grace_ms, MS, 2000, 1, DAY_MS),
     RANGE(child.kill_grace_ms, MS, 2000, 1, DAY_MS),
 };
@@ -145,8 +165,8 @@ static fl_status check_file(const char *option, const char *path,
 static fl_status refuse_plain(fl_error *error)
 {
     return fl_error_set(error, FL_E_INVALID,
-                        "option tls.require_client_cert: the address is not a "
-                        "tls:// one, so everybody could come in");
+                        "option tls.require_client_cert: the address has no "
+                        "TLS, so everybody could come in");
 }
 
 static fl_status check_tls(const fl_tls_settings *tls, bool used,
@@ -189,7 +209,7 @@ static fl_status check_server_tls(const fl_options *full, fl_error *error)
 {
     if (full->tls.cert_file == NULL)
         return fl_error_set(error, FL_E_INVALID,
-                            "option tls.cert_file: missing; a tls:// server "
+                            "option tls.cert_file: missing; a server with TLS "
                             "needs a certificate and its key");
     if (full->tls.require_client_cert && full->tls.ca_file == NULL)
         return fl_error_set(error, FL_E_INVALID,
@@ -199,11 +219,16 @@ static fl_status check_server_tls(const fl_options *full, fl_error *error)
     return FL_OK;
 }
 
+static bool is_http(const fl_address *address)
+{
+    return strstr(address->scheme, "http") != NULL;
+}
+
 fl_status fl_options_for_server(const fl_options *given,
                                 const fl_address *address, fl_options *full,
                                 fl_error *error)
 {
-    bool tls = strcmp(address->scheme, "tls") == 0;
+    bool tls = fl_address_is_tls(address);
 
     *full = given != NULL ? *given : (fl_options){0};
     fl_status rc = fill(full, error);
@@ -215,6 +240,8 @@ fl_status fl_options_for_server(const fl_options *given,
         rc = check_addresses("allow_addresses", full->allow_addresses, error);
     if (rc == FL_OK)
         rc = check_addresses("deny_addresses", full->deny_addresses, error);
+    if (rc == FL_OK && is_http(address))
+        rc = fl_http_options_for_server(address, &full->http, error);
     if (rc != FL_OK)
         return rc;
 
@@ -268,9 +295,11 @@ fl_status fl_options_for_client(const fl_options *given,
 
     fl_status rc = fill(full, error);
     if (rc == FL_OK)
-        rc = check_tls(&full->tls, strcmp(address->scheme, "tls") == 0, error);
+        rc = check_tls(&full->tls, fl_address_is_tls(address), error);
     if (rc == FL_OK && child)
         rc = check_child(&full->child, error);
+    if (rc == FL_OK && is_http(address))
+        rc = fl_http_options_for_client(address, &full->http, error);
     if (rc == FL_OK && address->has_port && address->port == 0)
         rc = fl_error_set(error, FL_E_INVALID,
                           "address: port 0 is no place to connect to");
@@ -287,5 +316,6 @@ fl_stream_limits fl_options_limits(const fl_options *full)
         .open_timeout_ms = full->open_timeout_ms,
         .recv_buffer = full->socket_buffer,
         .send_buffer = full->socket_buffer,
+        .dead_peer_ms = full->dead_peer_ms,
     };
 }

@@ -27,7 +27,7 @@ static fl_status operate(fl_link *link, const char *operation, fl_buf *answer)
 
 #define SOCKET_ROW(kind, scheme_list, shape, more_traits)                      \
     {                                                                          \
-        .name = kind, .schemes = scheme_list, .address = shape,                \
+        .name = (kind), .schemes = (scheme_list), .address = (shape),          \
         .traits = FL_LINK_CHANNEL | FL_LINK_RECONNECTS | (more_traits),        \
         .listen = fl_socket_listen, .connect = fl_socket_connect,              \
         .close_listener = fl_socket_close_listener, .send = fl_line_link_send, \

@@ -10,7 +10,9 @@
 #define TRANSPORTS(ROW)                                                        \
     ROW(stdio)                                                                 \
     ROW(tcp)                                                                   \
-    ROW(unix)
+    ROW(unix)                                                                  \
+    ROW(http)                                                                  \
+    ROW(sse)
 
 #define DECLARE(name) extern const fl_transport fl_transport_##name;
 TRANSPORTS(DECLARE)

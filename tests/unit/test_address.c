@@ -175,8 +175,7 @@ static void test_address_unix_path_has_at_most_107_bytes(void **state)
 
 static void test_address_known_schemes_we_lack_are_unsupported(void **state)
 {
-    static const char *const later[] = {"http", "https",    "ws",
-                                        "wss",  "sse+http", "sse+https"};
+    static const char *const later[] = {"ws", "wss"};
     char url[64];
 
     (void)state;
@@ -184,6 +183,75 @@ static void test_address_known_schemes_we_lack_are_unsupported(void **state)
         snprintf(url, sizeof url, "%s://h:1/mcp", later[i]);
         assert_refused(url, FL_E_UNSUPPORTED, later[i]);
     }
+}
+
+static void check_url(const char *url, const char *host, uint16_t port,
+                      bool has_port, const char *target)
+{
+    fl_address address = parse(url);
+
+    assert_string_equal(address.host, host);
+    assert_int_equal(address.port, port);
+    assert_int_equal(address.has_port, has_port);
+    assert_string_equal(address.target, target);
+    assert_string_equal(address.path, "");
+}
+
+static void test_address_urls_have_host_port_and_target(void **state)
+{
+    (void)state;
+    check_url("http://127.0.0.1", "127.0.0.1", 80, false, "");
+    check_url("https://example.org/", "example.org", 443, false, "/");
+    check_url("https://example.org:8443/mcp?a=b&c", "example.org", 8443, true,
+              "/mcp?a=b&c");
+    check_url("http://[::1]:8080/mcp#part", "::1", 8080, true, "/mcp");
+    check_url("sse+http://h/sse", "h", 80, false, "/sse");
+    check_url("sse+https://h/sse", "h", 443, false, "/sse");
+    check_url("http://h?q=/@", "h", 80, false, "?q=/@");
+    check_url("http://127.0.0.1:0/mcp", "127.0.0.1", 0, true, "/mcp");
+    assert_string_equal(parse("sse+https://h/sse").scheme, "sse+https");
+}
+
+static void test_address_bad_urls_are_refused_unrepeated(void **state)
+{
+    static const char *const bad[] = {"http:",
+                                      "http:/secret",
+                                      "http://",
+                                      "http:///secret",
+                                      "http://h:secret/",
+                                      "http://h:65536/secret",
+                                      "http://h/a secret",
+                                      "http://[::1/secret",
+                                      "sse+http://:80/secret"};
+    fl_address address;
+    fl_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_refused(bad[i], FL_E_INVALID, "want ");
+        assert_int_equal(fl_address_parse(bad[i], &address, &error),
+                         FL_E_INVALID);
+        assert_null(strstr(error.text, "secret"));
+    }
+    assert_refused("https://user:pw@h/", FL_E_INVALID, "no user name");
+    assert_refused("https://user@h/", FL_E_INVALID, "http.headers");
+    assert_int_equal(fl_address_parse("https://user:pw@h/", &address, &error),
+                     FL_E_INVALID);
+    assert_null(strstr(error.text, "pw"));
+}
+
+static void test_address_target_is_held_to_its_limit(void **state)
+{
+    char url[1100];
+
+    (void)state;
+    memset(url, 'x', sizeof url);
+    memcpy(url, "http://h/", 9);
+    url[8 + 1023] = '\0';
+    assert_int_equal(strlen(parse(url).target), 1023);
+    url[8 + 1023] = 'x';
+    url[8 + 1024] = '\0';
+    assert_refused(url, FL_E_INVALID, "longer than 1023 bytes");
 }
 
 static void test_address_unknown_scheme_is_named(void **state)
@@ -262,6 +330,9 @@ int main(void)
         cmocka_unit_test(test_address_unix_is_a_path_or_an_abstract_name),
         cmocka_unit_test(test_address_unix_path_has_at_most_107_bytes),
         cmocka_unit_test(test_address_known_schemes_we_lack_are_unsupported),
+        cmocka_unit_test(test_address_urls_have_host_port_and_target),
+        cmocka_unit_test(test_address_bad_urls_are_refused_unrepeated),
+        cmocka_unit_test(test_address_target_is_held_to_its_limit),
         cmocka_unit_test(test_address_unknown_scheme_is_named),
         cmocka_unit_test(test_address_error_shows_no_control_characters),
         cmocka_unit_test(test_address_loopback_and_unix_are_local),

@@ -53,6 +53,8 @@ static const struct option all[] = {
     OPTION(reconnect_first_ms, MS, 1000, 1, DAY_MS),
     OPTION(reconnect_max_ms, MS, 60000, 1, DAY_MS),
     OPTION(outage_queue, SIZE, 1048576, 1, GIB),
+    OPTION(http.pool, UINT, 10, 1, 1000),
+    OPTION(http.pool_overflow, UINT, 5, 1, 1000),
     OPTION(child.stop_grace_ms, MS, 2000, 1, DAY_MS),
     OPTION(child.kill_grace_ms, MS, 2000, 1, DAY_MS),
 };

@@ -71,7 +71,8 @@ static void on_server_link_closed(fl_link *link, const fl_error *why)
     assert_int_equal(link->state, FL_LINK_CLOSED);
     server->links_closed++;
     server->why = why->status;
-    server->link = NULL;
+    if (server->link == link) /* behind HTTP there are several */
+        server->link = NULL;
 }
 
 static const fl_link_events server_link_events = {
@@ -192,15 +193,18 @@ static const fl_link_events client_events = {
 /* How to get a server and an address for it, by the row's name. */
 struct place {
     const char *name;
-    const char *listen; /* NULL: the server is a child of ours */
+    const char *listen;  /* NULL: the server is a child of ours */
+    const char *connect; /* with the port that was bound; NULL: as `listen` */
 };
 
 static char unix_url[128];
 
 static const struct place places[] = {
-    {"stdio", NULL},
-    {"tcp", "tcp://127.0.0.1:0"},
-    {"unix", unix_url},
+    {"stdio", NULL, NULL},
+    {"tcp", "tcp://127.0.0.1:0", "tcp://127.0.0.1:%u"},
+    {"unix", unix_url, NULL},
+    {"http", "http://127.0.0.1:0/mcp", "http://127.0.0.1:%u/mcp"},
+    {"sse", "sse+http://127.0.0.1:0/sse", "sse+http://127.0.0.1:%u/sse"},
 };
 
 static const struct place *place_of(const fl_transport *row)
@@ -238,13 +242,13 @@ static void connect_client(struct client *client, const struct place *place)
     fl_error error;
     char url[160];
 
-    if (place->listen == NULL) {
-        url[0] = '\0';
-    } else if (client->server.listener->port != 0) {
-        snprintf(url, sizeof url, "tcp://127.0.0.1:%u",
-                 client->server.listener->port);
-    } else {
-        snprintf(url, sizeof url, "%s", place->listen);
+    snprintf(url, sizeof url, "%s", place->listen != NULL ? place->listen : "");
+    if (place->connect != NULL) {
+        int n = snprintf(url, sizeof url, "%.*s%u",
+                         (int)strcspn(place->connect, "%"), place->connect,
+                         client->server.listener->port);
+        snprintf(url + n, sizeof url - (size_t)n, "%s",
+                 strchr(place->connect, '%') + 2);
     }
     assert_int_equal(fl_link_connect(client->loop, url[0] != '\0' ? url : NULL,
                                      &options, &client_events, client,
@@ -418,6 +422,12 @@ static void test_table_every_row_refuses_one_past_the_limit(void **state)
     for_each_row(send_at_the_limit);
 }
 
+static bool is_channel(const struct client *client)
+{
+    return (client->link->transport->traits & FL_LINK_CHANNEL) != 0 &&
+           strcmp(client->link->transport->name, "sse") != 0;
+}
+
 static void be_busy(struct client *client)
 {
     fl_span text = FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}");
@@ -429,7 +439,8 @@ static void be_busy(struct client *client)
     while ((rc = fl_link_send(client->link, &text, 1)) == FL_OK)
         sent++;
     assert_int_equal(rc, FL_BUSY);
-    assert_true(sent >= (int)(HIGH_WATER / (text.len + 2)));
+    if (is_channel(client)) /* others count requests, not bytes */
+        assert_true(sent >= (int)(HIGH_WATER / (text.len + 2)));
     turn_until(client, &client->writable, 1);
     turn_until(client, &client->messages, sent);
     assert_int_equal(fl_link_send(client->link, &text, 1), FL_OK);
@@ -513,6 +524,8 @@ static void be_left(struct client *client)
 {
     turn_until(client, &client->opened, 1);
     request(client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"leave\"}");
+    if (strcmp(client->link->transport->name, "http") == 0)
+        return; /* there is no connection that would end */
     turn_until(client, &client->closed, 1);
     assert_int_equal(client->why, FL_END);
 }

@@ -1,0 +1,70 @@
+/*
+ * http_backlog.c - answers that a client does not take.
+ *
+ * What waits to leave counts against the memory budget from high water on;
+ * less is the price of a connection. A stream that makes no progress is broken
+ * off below us, but HTTP/2 has windows of its own, and a client may leave one
+ * shut: so a backlog that does not move at all ends the connection, too.
+ */
+#include "transport/http_server.h"
+
+#include "io/loop.h"
+
+static void on_timer(fl_timer *timer, void *user)
+{
+    fl_http_conn *conn = user;
+    uint64_t patience = conn->hub->options.send_timeout_ms;
+
+    (void)timer;
+    fl_http_backlog_charge(conn);
+    if (conn->charged == 0 || conn->closing)
+        return;
+    if (conn->written == conn->written_then) {
+        fl_http_conn_break(conn, FL_E_TIMEOUT,
+                           "the client does not take its answers");
+        return;
+    }
+    conn->written_then = conn->written;
+    fl_timer_start(&conn->stuck, patience);
+}
+
+void fl_http_backlog_init(fl_http_conn *conn)
+{
+    fl_timer_init(&conn->stuck, conn->hub->loop, on_timer, conn);
+}
+
+static size_t measure(const fl_http_conn *conn)
+{
+    size_t held = fl_stream_pending(conn->stream);
+
+    if (conn->version == 20 && conn->http != NULL)
+        held += fl_http_memory(conn->http);
+    return held >= conn->hub->options.high_water ? held : 0;
+}
+
+void fl_http_backlog_charge(fl_http_conn *conn)
+{
+    uint64_t patience = conn->hub->options.send_timeout_ms;
+
+    if (conn->closing)
+        return;
+    size_t held = measure(conn);
+    if (held == conn->charged)
+        return;
+    fl_budget_give(&conn->hub->budget, conn->charged);
+    fl_budget_charge(&conn->hub->budget, held);
+    conn->charged = held;
+    if (held == 0 || patience == FL_NEVER) {
+        fl_timer_stop(&conn->stuck);
+    } else if (!fl_timer_running(&conn->stuck)) {
+        conn->written_then = conn->written;
+        fl_timer_start(&conn->stuck, patience);
+    }
+}
+
+void fl_http_backlog_clear(fl_http_conn *conn)
+{
+    fl_timer_stop(&conn->stuck);
+    fl_budget_give(&conn->hub->budget, conn->charged);
+    conn->charged = 0;
+}

@@ -1,0 +1,221 @@
+/*
+ * http_client_sse.c - HTTP+SSE of 2024-11-05: one stream for what the server
+ * says, and POSTs to a place that its first event names.
+ *
+ * An sse+http:// link opens the stream first, and is a channel like any other:
+ * when the stream breaks, the conversation is over and another one begins. An
+ * http:// link comes here when its initialize was refused in a way that old
+ * servers have; the message is kept, and sent again where the stream says. If
+ * there is no stream, its sender gets the refusal that came first.
+ */
+#include "transport/http_client_impl.h"
+
+#include "base/span.h"
+#include "base/status.h"
+#include "io/loop.h"
+
+#include <stdio.h>
+
+static fl_http_client *client_of(fl_flight *flight)
+{
+    return FL_LIST_ENTRY(flight, fl_http_client, channel);
+}
+
+void fl_http_channel_close(fl_http_client *client)
+{
+    fl_timer_stop(&client->deadline);
+    if (client->has_channel)
+        fl_flight_deinit(&client->channel);
+    client->has_channel = false;
+    fl_buf_truncate(&client->endpoint, 0);
+}
+
+/* The refusal that came first is the answer after all. */
+static void give_back(fl_http_client *client)
+{
+    fl_post *post = client->first;
+
+    client->mode = FL_HTTP_STREAMABLE;
+    client->first = NULL;
+    if (post == NULL)
+        return;
+    /* taken along, for the post frees its own on the way */
+    fl_buf body = post->refusal_text;
+    post->refusal_text = (fl_buf){0};
+    fl_post_refuse(post, &(fl_flight_outcome){.status = post->refusal,
+                                              .body = fl_buf_view(&body)});
+    fl_buf_reset(&body);
+}
+
+static void lose(fl_http_client *client, fl_status status, const char *what)
+{
+    fl_error why;
+
+    fl_http_channel_close(client);
+    if (client->mode == FL_HTTP_FALLING) {
+        give_back(client);
+        return;
+    }
+    fl_error_set(&why, status, "%s", what);
+    fl_http_client_down(client, &why);
+}
+
+static fl_status read_endpoint(fl_http_client *client, fl_span data)
+{
+    fl_url base = client->site.url, to;
+    fl_span query;
+    fl_buf text;
+
+    fl_url_split_target(fl_buf_view(&client->target), &base.path, &query);
+    fl_buf_init(&text, 8192);
+    fl_status rc = fl_url_resolve(&base, data, &text);
+    if (rc == FL_OK)
+        rc = fl_url_parse(fl_buf_view(&text), &to);
+    if (rc == FL_OK && !fl_url_same_origin(&to, &client->site.url))
+        rc = FL_E_DENIED;
+    fl_buf_truncate(&client->endpoint, 0);
+    if (rc == FL_OK)
+        rc = fl_buf_append(&client->endpoint,
+                           to.path.len > 0 ? to.path : FL_SPAN("/"));
+    if (rc == FL_OK && to.query.len > 0)
+        rc = fl_buf_append(&client->endpoint, FL_SPAN("?"));
+    if (rc == FL_OK && to.query.len > 0)
+        rc = fl_buf_append(&client->endpoint, to.query);
+    fl_buf_reset(&text);
+    return rc;
+}
+
+static void send_first(fl_http_client *client)
+{
+    fl_post *post = client->first;
+
+    client->mode = FL_HTTP_CHANNEL;
+    client->first = NULL;
+    if (post == NULL)
+        return;
+    fl_list_append(&client->posts, &post->node);
+    fl_status rc = fl_post_start(post, true);
+    if (rc == FL_OK)
+        return;
+    fl_error why;
+    fl_error_set(&why, rc, "%s", fl_status_text(rc));
+    fl_post_refuse(post, &(fl_flight_outcome){.why = &why});
+}
+
+static void take_endpoint(fl_http_client *client, fl_span data)
+{
+    if (fl_buf_len(&client->endpoint) > 0)
+        return; /* the first one counts */
+    fl_status rc = read_endpoint(client, data);
+    if (rc != FL_OK) {
+        lose(client, rc,
+             rc == FL_E_DENIED ? "the server's endpoint is of another origin"
+                               : "the server's endpoint event is no URL");
+        return;
+    }
+    fl_timer_stop(&client->deadline);
+    fl_backoff_reset(&client->outage);
+    if (client->mode == FL_HTTP_FALLING)
+        send_first(client);
+    else
+        fl_http_client_begin(client);
+}
+
+/* Some servers name what is in a message. */
+static bool is_message(fl_span type)
+{
+    return fl_span_equal(type, FL_SPAN("message")) ||
+           fl_span_equal(type, FL_SPAN("notification")) ||
+           fl_span_equal(type, FL_SPAN("error"));
+}
+
+static void on_event(fl_flight *flight, const fl_sse_event *event)
+{
+    fl_http_client *client = client_of(flight);
+    fl_msg msg;
+
+    fl_link_ref(&client->link);
+    if (fl_span_equal(event->type, FL_SPAN("endpoint")))
+        take_endpoint(client, event->data);
+    else if (!is_message(event->type))
+        ; /* not of this protocol */
+    else if (fl_http_read(event->data, &msg) == FL_OK)
+        fl_http_client_deliver(client, &msg);
+    else
+        client->link.stats.errors++;
+    fl_link_unref(&client->link);
+}
+
+static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
+{
+    fl_http_client *client = client_of(flight);
+    fl_status status = FL_E_CLOSED;
+    char what[320];
+
+    if (outcome->why != NULL) {
+        status = outcome->why->status;
+        snprintf(what, sizeof what, "%s", outcome->why->text);
+    } else if (outcome->streamed) {
+        status = FL_END;
+        snprintf(what, sizeof what, "the server ended the event stream");
+    } else {
+        snprintf(what, sizeof what, "no event stream: HTTP %u %s",
+                 outcome->status, fl_http_reason(outcome->status));
+    }
+    lose(client, status, what);
+}
+
+static const fl_flight_events channel_events = {
+    .on_event = on_event,
+    .on_done = on_done,
+};
+
+static void on_deadline(fl_timer *timer, void *user)
+{
+    (void)timer;
+    lose(user, FL_E_TIMEOUT, "no endpoint event came in time");
+}
+
+void fl_http_channel_init(fl_http_client *client)
+{
+    fl_timer_init(&client->deadline, client->link.loop, on_deadline, client);
+}
+
+void fl_http_channel_open(fl_http_client *client)
+{
+    fl_http_head head;
+
+    fl_http_channel_close(client);
+    fl_flight_init(&client->channel, &client->site, &channel_events);
+    client->has_channel = true;
+    fl_http_head_listen(&head, client, (fl_span){0});
+    fl_status rc = fl_flight_start(&client->channel,
+                                   &(fl_flight_request){
+                                       .method = FL_SPAN("GET"),
+                                       .target = fl_buf_view(&client->target),
+                                       .fields = head.fields,
+                                       .count = head.count,
+                                       .urgent = true,
+                                   });
+    fl_http_head_deinit(&head);
+    /* a failure is told from there, too: never from inside this call */
+    fl_timer_start(&client->deadline, rc == FL_OK ? FL_HTTP_ENDPOINT_MS : 0);
+}
+
+void fl_http_channel_fall(fl_post *post, const fl_flight_outcome *outcome)
+{
+    fl_http_client *client = post->client;
+
+    post->refusal = outcome->status;
+    if (fl_buf_append(&post->refusal_text, outcome->body) != FL_OK) {
+        fl_post_refuse(post, outcome);
+        return;
+    }
+    fl_list_remove(&post->node);
+    client->first = post;
+    client->mode = FL_HTTP_FALLING;
+    fl_log_say(fl_loop_log(client->link.loop), FL_LOG_INFO,
+               "initialize was refused, looking for HTTP+SSE",
+               fl_log_int("http_status", outcome->status));
+    fl_http_channel_open(client);
+}

@@ -1,0 +1,308 @@
+/*
+ * http_dial.c - one connection of an HTTP client: a stream and a codec.
+ *
+ * It lives until its stream has said on_closed, which is always later: so the
+ * codec, the stream and this object may be given up from any callback, and
+ * nobody has to ask whether they are still there.
+ */
+#include "transport/http_pool_impl.h"
+
+#include "base/mem.h"
+#include "base/span.h"
+#include "base/status.h"
+#include "io/loop.h"
+
+enum { LAST_WORDS_MS = 1000 };
+
+static fl_status write(void *user, const fl_span *parts, size_t count,
+                       bool urgent)
+{
+    fl_dial *dial = user;
+
+    /* never busy: the pool bounds how many calls there are, and each of them
+     * holds its own message anyway */
+    (void)urgent;
+    if (dial->dying)
+        return FL_E_CLOSED;
+    dial->written += fl_span_total(parts, count);
+    return fl_stream_write_urgent(dial->stream, parts, count);
+}
+
+static void on_head(fl_exchange *exchange, const fl_head *head, void *user)
+{
+    fl_http_call *call = fl_exchange_user(exchange);
+
+    (void)user;
+    call->events->on_head(call, head);
+}
+
+static void on_body(fl_exchange *exchange, fl_span bytes, void *user)
+{
+    fl_http_call *call = fl_exchange_user(exchange);
+
+    (void)user;
+    call->events->on_body(call, bytes);
+}
+
+static fl_http_call *take_back(fl_exchange *exchange)
+{
+    fl_http_call *call = fl_exchange_user(exchange);
+
+    call->exchange = NULL;
+    call->dial = NULL;
+    call->pool = NULL;
+    return call;
+}
+
+static void on_end(fl_exchange *exchange, void *user)
+{
+    fl_dial *dial = user;
+    fl_http_call *call = take_back(exchange);
+
+    fl_dial_settle_later(dial);
+    call->events->on_end(call);
+}
+
+/* HTTP/2 can say that it has not begun with a request (RFC 9113 8.7). */
+static void on_lost(fl_exchange *exchange, const fl_error *why, void *user)
+{
+    fl_dial *dial = user;
+    fl_http_call *call = take_back(exchange);
+    bool unsent = dial->unsent || why->status == FL_E_STATE;
+
+    fl_dial_settle_later(dial);
+    call->events->on_lost(call, why,
+                          unsent ? FL_HTTP_LOSS_UNSENT : FL_HTTP_LOSS_SENT);
+}
+
+static void on_pause(bool paused, void *user)
+{
+    fl_dial *dial = user;
+
+    if (!dial->dying)
+        fl_stream_pause(dial->stream, paused);
+}
+
+static void on_held(void *user)
+{
+    fl_dial *dial = user;
+
+    dial->held = true;
+    fl_dial_settle_later(dial);
+}
+
+static void on_over(void *user)
+{
+    fl_dial_kill(user);
+}
+
+static const fl_http_events http_events = {
+    .write = write,
+    .on_head = on_head,
+    .on_body = on_body,
+    .on_end = on_end,
+    .on_lost = on_lost,
+    .on_pause = on_pause,
+    .on_held = on_held,
+    .on_over = on_over,
+};
+
+static void on_stream_data(void *user, fl_span bytes)
+{
+    fl_dial *dial = user;
+
+    if (dial->http != NULL)
+        fl_http_feed(dial->http, bytes);
+}
+
+static void on_stream_drain(void *user)
+{
+    fl_dial *dial = user;
+
+    if (dial->http != NULL)
+        fl_http_drained(dial->http);
+}
+
+static unsigned agreed_version(const fl_dial *dial)
+{
+    if (dial->pool->version != 0)
+        return dial->pool->version;
+    return fl_span_equal(fl_stream_alpn(dial->stream), FL_SPAN("h2")) ? 20 : 11;
+}
+
+static void on_stream_open(void *user)
+{
+    fl_dial *dial = user;
+    unsigned version = agreed_version(dial);
+    fl_status rc = fl_http_new(&(fl_http_options){.version = version,
+                                                  .client = true,
+                                                  .events = &http_events,
+                                                  .user = dial},
+                               &dial->http);
+    fl_error why;
+
+    if (rc != FL_OK) {
+        fl_error_set(&why, rc, "%s", fl_status_text(rc));
+        fl_dial_kill(dial);
+        fl_http_pool_failed(dial->pool, &why);
+        return;
+    }
+    dial->pool->kind = version == 20 ? FL_HTTP_KIND_MANY : FL_HTTP_KIND_ONE;
+    fl_http_pool_settle(dial->pool, dial);
+}
+
+/* Bytes of ours that still wait for the turn's end when the server's end of
+ * file comes in have reached nobody: a server closes idle connections when it
+ * likes, and that must not cost a request. */
+static void lose(fl_dial *dial, const fl_error *why)
+{
+    fl_error told = *why;
+
+    dial->unsent = why->status == FL_END && dial->written > 0 &&
+                   fl_stream_pending(dial->stream) >= dial->written;
+    if (why->status == FL_END && !dial->unsent)
+        fl_http_end_input(dial->http);
+    if (why->status == FL_END)
+        fl_error_set(&told, FL_E_CLOSED, "the server closed the connection");
+    fl_dial_kill(dial);
+    fl_http_lose(dial->http, &told);
+}
+
+static void on_stream_end(void *user, const fl_error *why)
+{
+    fl_dial *dial = user;
+
+    if (dial->http != NULL) {
+        lose(dial, why);
+        fl_http_pool_settle(dial->pool, dial);
+        return;
+    }
+    fl_dial_kill(dial);
+    fl_http_pool_failed(dial->pool, why);
+}
+
+static void on_stream_closed(void *user)
+{
+    fl_dial *dial = user;
+    fl_http_pool *pool = dial->pool;
+
+    fl_timer_stop(&dial->timer);
+    fl_list_remove(&dial->node);
+    fl_http_free(dial->http);
+    fl_mem_free(dial);
+    fl_http_pool_dial_gone(pool);
+}
+
+static const fl_stream_events stream_events = {
+    .on_open = on_stream_open,
+    .on_data = on_stream_data,
+    .on_end = on_stream_end,
+    .on_drain = on_stream_drain,
+    .on_closed = on_stream_closed,
+};
+
+static void on_timer(fl_timer *timer, void *user)
+{
+    fl_dial *dial = user;
+
+    (void)timer;
+    if (dial->resting)
+        fl_dial_kill(dial);
+    if (dial->held && !dial->dying) {
+        dial->held = false;
+        fl_http_feed(dial->http, (fl_span){0});
+    }
+    fl_http_pool_settle(dial->pool, dial);
+}
+
+fl_status fl_dial_open(fl_http_pool *pool)
+{
+    fl_dial *dial = fl_mem_zalloc(sizeof *dial);
+
+    if (dial == NULL)
+        return FL_E_NOMEM;
+    fl_status rc = fl_connect(pool->loop, &pool->connect, &dial->stream);
+    if (rc != FL_OK) {
+        fl_mem_free(dial);
+        return rc;
+    }
+    dial->pool = pool;
+    fl_list_init(&dial->node);
+    fl_list_append(&pool->dials, &dial->node);
+    fl_timer_init(&dial->timer, pool->loop, on_timer, dial);
+    pool->count++;
+    /* FL_AGAIN: a connection is never open at once */
+    rc = fl_stream_start(dial->stream, &stream_events, dial);
+    return rc == FL_AGAIN ? FL_OK : rc;
+}
+
+bool fl_dial_usable(const fl_dial *dial)
+{
+    return !dial->dying && !dial->spent && dial->http != NULL &&
+           fl_http_available(dial->http);
+}
+
+bool fl_dial_is_stale(const fl_dial *dial)
+{
+    return fl_http_open(dial->http) == 0 && fl_stream_peer_left(dial->stream);
+}
+
+static fl_status say(fl_exchange *exchange, fl_span body)
+{
+    fl_status rc = FL_OK;
+
+    if (body.len > 0)
+        rc = fl_exchange_send(exchange, &body, 1, true);
+    if (rc == FL_OK && body.len > 0)
+        fl_exchange_finish(exchange);
+    return rc;
+}
+
+fl_status fl_dial_launch(fl_dial *dial, fl_http_call *call)
+{
+    fl_timer_stop(&dial->timer);
+    dial->resting = false;
+    if (fl_http_open(dial->http) == 0)
+        dial->written = 0;
+    call->heading.length = (int64_t)call->body.len;
+    fl_status rc =
+        fl_http_request(dial->http, &call->heading, call, &call->exchange);
+    if (rc != FL_OK)
+        return rc;
+    rc = say(call->exchange, call->body);
+    if (rc != FL_OK) {
+        fl_exchange *exchange = call->exchange;
+        call->exchange = NULL;
+        fl_exchange_reset(exchange);
+        return rc;
+    }
+    call->dial = dial;
+    return FL_OK;
+}
+
+void fl_dial_kill(fl_dial *dial)
+{
+    if (dial->dying)
+        return;
+    dial->dying = true;
+    dial->pool->count--;
+    fl_timer_stop(&dial->timer);
+    fl_list_remove(&dial->node);
+    fl_list_append(&dial->pool->dying, &dial->node);
+    if (dial->http != NULL && fl_stream_pending(dial->stream) > 0)
+        fl_stream_close_after_flush(dial->stream, LAST_WORDS_MS);
+    else
+        fl_stream_close(dial->stream);
+}
+
+void fl_dial_settle_later(fl_dial *dial)
+{
+    if (!dial->dying)
+        fl_timer_start(&dial->timer, 0);
+}
+
+void fl_dial_rest(fl_dial *dial, uint64_t ms)
+{
+    dial->resting = true;
+    fl_timer_start(&dial->timer, ms);
+}

@@ -1,0 +1,22 @@
+/*
+ * http_options.h - the options only HTTP has, checked before anything starts.
+ */
+#ifndef FL_TRANSPORT_HTTP_OPTIONS_H
+#define FL_TRANSPORT_HTTP_OPTIONS_H
+
+#include "transport/address.h"
+
+#include <fairlead/options.h>
+
+/* Fills paths in, too. */
+FL_MUST_USE fl_status fl_http_options_for_server(const fl_address *address,
+                                                 fl_http_settings *http,
+                                                 fl_error *error);
+FL_MUST_USE fl_status fl_http_options_for_client(const fl_address *address,
+                                                 const fl_http_settings *http,
+                                                 fl_error *error);
+
+/* "Name: value" into its two halves; false: not fit to be sent. */
+bool fl_http_options_split(const char *header, fl_span *name, fl_span *value);
+
+#endif

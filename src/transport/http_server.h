@@ -1,0 +1,381 @@
+/*
+ * http_server.h - the inside of the HTTP server, for its own files only.
+ *
+ *   listener -> conn (one connection) -> turn (one request with its answer)
+ *                                          |
+ *                     session, stateless, sse: the links turns belong to
+ *
+ * What all of them share is the hub, which is counted: sessions live on after
+ * their listener has closed. A turn is what fl_reply.stream points to. It may
+ * lose its exchange (the client went) and, in a session whose revision can
+ * resume, gain another; it ends when its reply has.
+ */
+#ifndef FL_TRANSPORT_HTTP_SERVER_H
+#define FL_TRANSPORT_HTTP_SERVER_H
+
+#include "base/list.h"
+#include "base/map.h"
+#include "guard/addresses.h"
+#include "guard/budget.h"
+#include "guard/origin.h"
+#include "guard/rate.h"
+#include "io/acceptor.h"
+#include "io/timer.h"
+#include "rpc/claim.h"
+#include "rpc/revision.h"
+#include "store/events.h"
+#include "transport/transport.h"
+#include "wire/deflate.h"
+#include "wire/http.h"
+
+typedef struct fl_http_hub fl_http_hub;
+typedef struct fl_http_conn fl_http_conn;
+typedef struct fl_http_turn fl_http_turn;
+typedef struct fl_http_session fl_http_session;
+typedef struct fl_http_caller fl_http_caller;
+
+enum {
+    FL_HTTP_ID = 33,   /* 128 bits in hex, and a NUL */
+    FL_HTTP_DATE = 30, /* "Mon, 16 Nov 2026 08:00:00 GMT" and a NUL */
+    FL_HTTP_REQUEST_ID = 65,
+    FL_HTTP_ORIGIN = 128,
+    FL_HTTP_EVENT_ID = 44, /* two 64-bit numbers, a hyphen, a NUL */
+};
+
+/* One client address, counted while it has anything open. */
+struct fl_http_caller {
+    unsigned connections;
+    unsigned sessions;
+    char name[48];
+};
+
+typedef struct fl_http_listener {
+    fl_listener listener;
+    fl_acceptor *acceptor; /* NULL once it has closed */
+    fl_http_hub *hub;
+} fl_http_listener;
+
+/* What the last Accept meant. */
+typedef struct fl_http_accept {
+    size_t len;
+    char text[128];
+    bool json;
+    bool events;
+} fl_http_accept;
+
+struct fl_http_hub {
+    fl_loop *loop;
+    fl_http_listener *listener; /* NULL once it closes */
+    fl_timer closer;            /* breaks off who stays too long */
+    fl_http_listener *closing;  /* the same, until its last connection went */
+    unsigned refs;
+    fl_options options; /* checked; its strings are not ours, but for: */
+    char *path;         /* the endpoint */
+    char *sse_path;
+    char *messages_path;
+    bool tls;
+    bool serve_mcp; /* http(s)://: the endpoint; else HTTP+SSE alone */
+    fl_http_limits limits;
+    fl_http_accept accept;
+    fl_origin *origin;
+    fl_addresses *addresses; /* NULL: everybody */
+    fl_rate *rate;           /* NULL: any number */
+    fl_budget budget;
+    fl_events *events;
+    size_t logged;   /* bytes in their logs */
+    fl_map sessions; /* by id: fl_link, of either kind */
+    fl_map callers;  /* by address: fl_http_caller */
+    fl_list by_use;  /* sessions, the one longest unused first */
+    fl_list conns;
+    unsigned connections; /* that are served */
+    unsigned refused;     /* that are only told so */
+    fl_list spare;        /* turns that wait to be used again */
+    unsigned spares;
+    uint64_t turns;       /* ever, for request ids */
+    char tag[9];          /* the same for all of them */
+    uint64_t date_second; /* that `date` says */
+    char date[FL_HTTP_DATE];
+    fl_fields json_fields;   /* that go with every JSON answer */
+    fl_fields empty_fields;  /* with every answer without a body */
+    fl_fields stream_fields; /* with every event stream */
+    fl_buf text;             /* to compose one event in */
+    fl_http_turn *serving;   /* whose message is being delivered */
+};
+
+typedef enum fl_http_route {
+    FL_HTTP_NOWHERE,
+    FL_HTTP_ENDPOINT,
+    FL_HTTP_SSE,
+    FL_HTTP_MESSAGES,
+} fl_http_route;
+
+typedef enum fl_http_verb {
+    FL_HTTP_POST,
+    FL_HTTP_GET,
+    FL_HTTP_DELETE,
+} fl_http_verb;
+
+typedef enum fl_http_phase {
+    FL_HTTP_RECEIVING, /* the request is not whole yet */
+    FL_HTTP_WAITING,   /* nothing has been said */
+    FL_HTTP_STREAMING, /* events */
+    FL_HTTP_ENDED,
+} fl_http_phase;
+
+struct fl_http_turn {
+    fl_list node;         /* in its conn, or among the spare */
+    fl_list session_node; /* in its session, if it can be resumed */
+    fl_http_hub *hub;
+    fl_http_conn *conn;    /* NULL with `exchange` */
+    fl_exchange *exchange; /* NULL: the client went */
+    fl_link *link;         /* whose request it is; we hold a reference */
+    fl_timer timer;        /* whole body, first event, keep-alive */
+    fl_buf body;
+    size_t budgeted; /* bytes taken from the budget */
+    fl_inflate *inflate;
+    uint64_t stream; /* the number of its event stream; 0: none, or the
+                        standing one */
+    uint64_t events; /* how many it has had */
+    fl_http_phase phase;
+    fl_http_route route;
+    fl_http_verb verb;
+    bool in_one;     /* the body may come in one piece, and stay */
+    bool standing;   /* the session's GET stream */
+    bool replaying;  /* what it missed is being said */
+    bool unasked;    /* its client named no event to go on from */
+    bool initialize; /* its answer opens the session */
+    bool told_retry; /* how long to wait before coming back */
+    bool resumable;  /* events have ids and are kept */
+    bool gzip;       /* the client takes packed bodies */
+    bool dialect;    /* result and complete events */
+    bool busy;       /* a send was refused for want of room */
+    fl_span whole;   /* the body, if it came in one piece */
+    char request_id[FL_HTTP_REQUEST_ID];
+    char origin[FL_HTTP_ORIGIN]; /* "": none was sent */
+};
+
+/* http_hub.c */
+FL_MUST_USE fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
+                                      const fl_options *options,
+                                      fl_http_hub **out, fl_error *error);
+fl_http_hub *fl_http_hub_ref(fl_http_hub *hub);
+void fl_http_hub_unref(fl_http_hub *hub);
+/* "Mon, 16 Nov 2026 08:00:00 GMT", made once a second. */
+fl_span fl_http_hub_date(fl_http_hub *hub);
+/* An id nobody can guess. FL_E_IO: no random source. */
+FL_MUST_USE fl_status fl_http_hub_mint(char id[FL_HTTP_ID]);
+/* The counts of an address; NULL when there is no memory, or too many. */
+fl_http_caller *fl_http_hub_caller(fl_http_hub *hub, const char *address);
+/* To be called after each of its counts fell: it goes when both are 0. */
+void fl_http_hub_let_go(fl_http_hub *hub, fl_http_caller *caller);
+
+/* http_conn.c */
+struct fl_http_conn {
+    fl_list node;
+    fl_http_hub *hub;
+    fl_http_caller *caller;
+    fl_stream *stream;
+    fl_http *http;  /* NULL until the version is known */
+    fl_buf first;   /* bytes that do not tell the version yet */
+    fl_timer timer; /* lease, head, idle, held input */
+    fl_list turns;
+    fl_link *stateless;  /* for requests without a session; or NULL */
+    const char *refusal; /* not NULL: every request is told so */
+    uint64_t retry_ms;   /* when to come again */
+    uint64_t quiet_since;
+    fl_timer stuck;        /* runs while there is a backlog */
+    size_t charged;        /* of it, to the budget */
+    uint64_t written;      /* bytes, ever */
+    uint64_t written_then; /* when `stuck` was started */
+    unsigned version;      /* of HTTP, once known */
+    bool ended;            /* the client has said all */
+    bool leased;           /* ... and its timer is for that no longer */
+    bool shut;             /* takes no more requests */
+    bool heard;            /* a request has come */
+    bool in_head;          /* part of one has: the timer is for that */
+    bool held;             /* input waits in the codec */
+    bool closing;
+};
+/* Takes the stream. */
+void fl_http_conn_open(fl_http_hub *hub, fl_stream *stream,
+                       fl_http_caller *caller, const char *refusal,
+                       uint64_t retry_ms);
+/* Takes no more requests, and goes when what is open has ended. */
+void fl_http_conn_shut(fl_http_conn *conn);
+/* Tells every exchange, then goes. */
+void fl_http_conn_break(fl_http_conn *conn, fl_status status, const char *text);
+/* Somebody is still to be answered on it. */
+bool fl_http_conn_is_busy(const fl_http_conn *conn);
+
+/* http_backlog.c */
+void fl_http_backlog_init(fl_http_conn *conn);
+/* To be called when more, or less, may be waiting to leave. */
+void fl_http_backlog_charge(fl_http_conn *conn);
+void fl_http_backlog_clear(fl_http_conn *conn);
+
+/* http_turn.c */
+fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange);
+/* Lets go of the body. */
+void fl_http_turn_shed(fl_http_turn *turn);
+/* The exchange is no longer there. The turn may be gone on return. */
+void fl_http_turn_lost(fl_http_turn *turn);
+/* It has ended, or was never delivered: gives everything back. */
+void fl_http_turn_free(fl_http_turn *turn);
+/* A whole answer with a JSON body, or none if `count` is 0. */
+fl_status fl_http_turn_answer(fl_http_turn *turn, unsigned status,
+                              const fl_field *fields, size_t field_count,
+                              const fl_span *parts, size_t count);
+/* Becomes an event stream, if it is not one yet. */
+FL_MUST_USE fl_status fl_http_turn_stream(fl_http_turn *turn);
+/* One event. FL_BUSY: nothing was sent. */
+FL_MUST_USE fl_status fl_http_turn_event(fl_http_turn *turn, fl_span id,
+                                         fl_span type, const fl_span *parts,
+                                         size_t count, bool urgent);
+/* The id of its latest event; empty if its events have none. */
+fl_span fl_http_turn_id(const fl_http_turn *turn, char text[FL_HTTP_EVENT_ID]);
+/* Ends an event stream, or breaks it off. */
+void fl_http_turn_finish(fl_http_turn *turn);
+void fl_http_turn_break(fl_http_turn *turn);
+/* The exchange of `from` is `turn`'s from here on, and `from` goes. */
+void fl_http_turn_adopt(fl_http_turn *turn, fl_http_turn *from);
+fl_span fl_http_turn_field(fl_link *link, void *turn, const char *name);
+
+/* http_reply.c: the functions of fl_transport for links whose replies are
+ * turns. */
+fl_status fl_http_turn_reply(fl_link *link, fl_http_turn *turn,
+                             const fl_span *parts, size_t count);
+fl_status fl_http_turn_end(fl_link *link, fl_http_turn *turn, int code,
+                           const fl_span *parts, size_t count);
+
+/* What a dialect calls an event; "message" where there is none. `streamed` is
+ * that of result and complete. */
+fl_span fl_http_event_type(fl_http_hub *hub, bool streamed,
+                           const fl_span *parts, size_t count);
+
+/* http_refuse.c: an HTTP error with a JSON-RPC error in its body. The turn is
+ * gone on return. */
+typedef struct fl_http_refusal {
+    unsigned status;
+    int code;
+    fl_span id; /* raw; empty: null */
+    fl_span message;
+    fl_span data;      /* JSON, or empty */
+    fl_span allow;     /* for 405 */
+    uint64_t retry_ms; /* for 429 and 503; 0: none */
+    bool close;
+} fl_http_refusal;
+void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal);
+/* The same with a message alone. */
+void fl_http_refuse_with(fl_http_turn *turn, unsigned status, int code,
+                         const char *message);
+/* ... and data of {"limit":N}. */
+void fl_http_refuse_limit(fl_http_turn *turn, unsigned status, int code,
+                          const char *message, uint64_t limit);
+
+/* http_body.c: the same for its body. */
+void fl_http_refuse_size(fl_http_turn *turn);
+void fl_http_body_begin(fl_http_turn *turn, const fl_head *head);
+void fl_http_body_add(fl_http_turn *turn, fl_span bytes);
+void fl_http_body_end(fl_http_turn *turn);
+
+/* http_door.c: looks at the head of a request. If it is refused, or answered
+ * already, the turn is gone on return. */
+void fl_http_door_admit(fl_http_turn *turn, const fl_head *head);
+
+/* http_post.c: the request is whole. */
+void fl_http_post(fl_http_turn *turn, const fl_head *head, fl_span body);
+void fl_http_get(fl_http_turn *turn, const fl_head *head);
+void fl_http_delete(fl_http_turn *turn, const fl_head *head);
+
+/* http_session.c: a conversation of 2025-03-26 to 2025-11-25. */
+struct fl_http_session {
+    fl_link link;
+    fl_list node; /* in the hub, by use */
+    fl_http_hub *hub;
+    fl_http_caller *caller;      /* while it is in the hub */
+    const fl_revision *revision; /* NULL until initialize is answered */
+    fl_event_log *log;           /* NULL until there is something to keep */
+    fl_list turns;               /* that have a stream; standing ones too */
+    fl_timer timer;              /* idle, or the end */
+    fl_error why;
+    uint64_t streams;   /* numbers given out; 0 is the standing one */
+    uint64_t said;      /* events on the standing stream, ever */
+    uint64_t delivered; /* of them, those that went to an exchange */
+    size_t budgeted;
+    bool busy; /* a send was refused: tell when there is room */
+    char peer[48];
+    char id[FL_HTTP_ID];
+};
+/* FL_E_LIMIT: too many; FL_E_NOMEM, FL_E_IO. */
+FL_MUST_USE fl_status fl_http_session_new(fl_http_conn *conn,
+                                          fl_http_session **out);
+/* Delivers the message; the turn is its reply if it is a request. */
+void fl_http_session_take(fl_http_session *session, fl_http_turn *turn,
+                          const fl_msg *msg);
+void fl_http_session_over(fl_http_session *session, fl_status status,
+                          const char *why);
+/* An event of this turn is to be kept, and gets its id. */
+fl_status fl_http_session_keep(fl_http_session *session, fl_http_turn *turn,
+                               const fl_span *parts, size_t count);
+/* The answer to initialize passes by. False: there will be no session. */
+FL_MUST_USE bool fl_http_session_opened(fl_http_session *session,
+                                        fl_span answer);
+/* One of its turns lost its exchange. */
+void fl_http_session_lost(fl_http_session *session, fl_http_turn *turn);
+/* There is room again on one of its streams. */
+void fl_http_session_writable(fl_http_session *session);
+
+fl_status fl_http_session_send(fl_link *link, void *stream,
+                               const fl_span *parts, size_t count);
+fl_status fl_http_session_answer(fl_link *link, void *stream, int code,
+                                 const fl_span *parts, size_t count);
+void fl_http_session_close(fl_link *link);
+void fl_http_session_free(fl_link *link);
+void fl_http_session_info(const fl_link *link, fl_link_info *info);
+
+/* http_resume.c: opens or resumes an event stream; `last` is Last-Event-ID, or
+ * empty. */
+void fl_http_session_listen(fl_http_session *session, fl_http_turn *turn,
+                            fl_span last);
+
+/* http_stateless.c: requests that know of no other, on one connection. */
+void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg);
+/* The connection has gone. */
+void fl_http_stateless_gone(fl_link *link);
+fl_status fl_http_stateless_send(fl_link *link, void *stream,
+                                 const fl_span *parts, size_t count);
+fl_status fl_http_stateless_answer(fl_link *link, void *stream, int code,
+                                   const fl_span *parts, size_t count);
+void fl_http_stateless_close(fl_link *link);
+void fl_http_stateless_free(fl_link *link);
+void fl_http_stateless_info(const fl_link *link, fl_link_info *info);
+
+/* http_sse.c: HTTP+SSE of 2024-11-05. */
+void fl_http_sse_open(fl_http_turn *turn);
+void fl_http_sse_take(fl_link *link, fl_http_turn *turn, const fl_msg *msg);
+void fl_http_sse_lost(fl_link *link);
+void fl_http_sse_writable(fl_link *link);
+fl_status fl_http_sse_send(fl_link *link, void *stream, const fl_span *parts,
+                           size_t count);
+fl_status fl_http_sse_answer(fl_link *link, void *stream, int code,
+                             const fl_span *parts, size_t count);
+void fl_http_sse_close(fl_link *link);
+void fl_http_sse_free(fl_link *link);
+void fl_http_sse_info(const fl_link *link, fl_link_info *info);
+
+/* http.c */
+extern const fl_transport fl_http_session_transport;
+extern const fl_transport fl_http_stateless_transport;
+extern const fl_transport fl_http_open_transport; /* stateless, all eras */
+extern const fl_transport fl_http_sse_transport;
+
+/* http_server.c */
+fl_status fl_http_listen(fl_loop *loop, const fl_address *address,
+                         const fl_options *options,
+                         const fl_listener_events *events, void *user,
+                         fl_listener **out, fl_error *error);
+void fl_http_close_listener(fl_listener *listener);
+/* A connection has gone: perhaps the listener waited for it. */
+void fl_http_listener_settle(fl_http_hub *hub);
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * http_stateless.c - requests that know of no other, on one connection.
+ *
+ * Revision 2026-07-28 has neither sessions nor a stream of the server's own:
+ * each request is answered on its own stream, and hanging up cancels it. The
+ * link stands for the connection, and goes with it.
+ */
+#include "transport/http_server.h"
+
+#include "base/mem.h"
+#include "base/span.h"
+#include "base/status.h"
+#include "io/loop.h"
+#include "rpc/error.h"
+
+#include <stdio.h>
+
+typedef struct stateless_link {
+    fl_link link;
+    fl_http_hub *hub;
+    fl_http_conn *conn; /* NULL once it has gone */
+    fl_list turns;
+    fl_timer timer; /* the end */
+    bool ours;      /* the end was our wish, not the client's */
+    char peer[48];
+} stateless_link;
+
+static void end(fl_timer *timer, void *user)
+{
+    stateless_link *self = user;
+    fl_list *node;
+    fl_error why;
+
+    (void)timer;
+    while ((node = fl_list_take(&self->turns)) != NULL) {
+        fl_http_turn *turn = FL_LIST_ENTRY(node, fl_http_turn, session_node);
+        if (turn->phase == FL_HTTP_WAITING && turn->exchange != NULL) {
+            fl_http_refuse_with(turn, 503, FL_RPC_BUSY,
+                                "the server is closing");
+            continue;
+        }
+        fl_http_turn_finish(turn);
+        fl_http_turn_free(turn);
+    }
+    fl_error_set(&why, self->ours ? FL_OK : FL_END, "%s",
+                 self->ours ? "closed" : "the client closed the connection");
+    fl_link_ended(&self->link, &why);
+}
+
+static fl_link *make(fl_http_conn *conn)
+{
+    fl_http_hub *hub = conn->hub;
+    fl_listener *from = &hub->listener->listener;
+    stateless_link *self = fl_mem_zalloc(sizeof *self);
+
+    if (self == NULL)
+        return NULL;
+    fl_link_init(&self->link,
+                 hub->options.http.stateless ? &fl_http_open_transport
+                                             : &fl_http_stateless_transport,
+                 hub->loop, true);
+    self->hub = fl_http_hub_ref(hub);
+    self->conn = conn;
+    fl_list_init(&self->turns);
+    fl_timer_init(&self->timer, hub->loop, end, self);
+    snprintf(self->peer, sizeof self->peer, "%s", conn->caller->name);
+    if (fl_link_move(&self->link, FL_LINK_ACTIVE) != FL_OK) {
+        fl_link_unref(&self->link);
+        return NULL;
+    }
+    conn->stateless = &self->link;
+    from->events->on_link(from, &self->link, from->user);
+    if (self->link.events == NULL)
+        fl_link_close(&self->link);
+    return self->link.state == FL_LINK_ACTIVE ? &self->link : NULL;
+}
+
+void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg)
+{
+    fl_http_hub *hub = turn->hub;
+    fl_link *link = turn->conn->stateless != NULL &&
+                            turn->conn->stateless->state == FL_LINK_ACTIVE
+                        ? turn->conn->stateless
+                        : make(turn->conn);
+
+    if (link == NULL) {
+        fl_http_refuse_with(turn, 503, FL_RPC_BUSY,
+                            "the server takes no more requests");
+        return;
+    }
+    link->stats.messages_in++;
+    link->stats.bytes_in += msg->text.len;
+    link->stats.last_seen_ms = fl_loop_now(hub->loop);
+    turn->link = fl_link_ref(link);
+    fl_list_append(&((stateless_link *)link)->turns, &turn->session_node);
+    hub->serving = turn;
+    link->events->on_message(link, msg, (fl_reply){link, turn});
+    if (hub->serving != turn)
+        return; /* answered */
+    hub->serving = NULL;
+    fl_http_turn_shed(turn);
+    if (hub->options.http.stream_after_ms != FL_NEVER)
+        fl_timer_start(&turn->timer, hub->options.http.stream_after_ms);
+}
+
+fl_status fl_http_stateless_send(fl_link *link, void *stream,
+                                 const fl_span *parts, size_t count)
+{
+    return stream != NULL ? fl_http_turn_reply(link, stream, parts, count)
+                          : FL_E_UNSUPPORTED;
+}
+
+fl_status fl_http_stateless_answer(fl_link *link, void *stream, int code,
+                                   const fl_span *parts, size_t count)
+{
+    return fl_http_turn_end(link, stream, code, parts, count);
+}
+
+void fl_http_stateless_gone(fl_link *link)
+{
+    ((stateless_link *)link)->conn = NULL;
+    fl_link_close(link);
+}
+
+void fl_http_stateless_close(fl_link *link)
+{
+    stateless_link *self = (stateless_link *)link;
+
+    if (fl_link_move(link, FL_LINK_CLOSING) != FL_OK)
+        return;
+    self->ours = self->conn != NULL;
+    if (self->conn != NULL)
+        self->conn->stateless = NULL; /* the next request gets another */
+    self->conn = NULL;
+    fl_timer_start(&self->timer, 0);
+}
+
+void fl_http_stateless_free(fl_link *link)
+{
+    stateless_link *self = (stateless_link *)link;
+
+    fl_timer_stop(&self->timer);
+    fl_http_hub_unref(self->hub);
+    fl_mem_free(self);
+}
+
+void fl_http_stateless_info(const fl_link *link, fl_link_info *info)
+{
+    const stateless_link *self = (const stateless_link *)link;
+
+    info->max_message = self->hub->options.max_message;
+    snprintf(info->peer, sizeof info->peer, "%s", self->peer);
+    if (self->conn != NULL)
+        info->buffered = fl_stream_pending(self->conn->stream);
+}
