@@ -4,6 +4,10 @@
  * Requests made before the session is ready, or during an outage, wait for it
  * (until their timeout). What was in flight when a connection broke fails: it
  * may have had effects, and fairlead does not do things twice.
+ *
+ * Servers are of two eras: those that are opened by initialize, and those that
+ * are told with each request what they need to know. A client finds out which
+ * one it talks to, and what is said here holds for both.
  */
 #ifndef FAIRLEAD_CLIENT_H
 #define FAIRLEAD_CLIENT_H
@@ -17,11 +21,19 @@ extern "C" {
 
 typedef struct fl_client fl_client;
 
+typedef enum fl_era {
+    FL_ERA_AUTO,   /* find out, by server/discover */
+    FL_ERA_LEGACY, /* up to 2025-11-25: opened by initialize */
+    FL_ERA_MODERN, /* 2026-07-28 and later */
+} fl_era;
+
 typedef struct fl_client_events {
-    /* initialize is done; again after each reconnect. May be NULL. */
+    /* A revision is agreed on; again after each reconnect. May be NULL. */
     void (*on_ready)(fl_client *client, void *user);
 
-    /* A notification that is not about a request of ours. May be NULL. */
+    /* A notification that is not about a request of ours. May be NULL. If it
+     * is not, a modern server that tells of changes in its lists is asked to:
+     * of itself it says nothing. */
     void (*on_notification)(fl_client *client, fl_span method, fl_span params,
                             void *user);
 
@@ -33,7 +45,8 @@ typedef struct fl_client_events {
 typedef struct fl_client_options {
     const char *name;            /* shown to the server; "fairlead" */
     const char *version;         /* fairlead's own */
-    const char *revision;        /* the newest to offer; "2025-11-25" */
+    const char *revision;        /* the newest to offer; "2026-07-28" */
+    fl_era era;                  /* of the server, for who knows it */
     uint64_t request_timeout_ms; /* default for requests; 60000 */
     fl_options connection;
 } fl_client_options;
@@ -52,8 +65,10 @@ FL_API FL_MUST_USE fl_status fl_client_open(fl_loop *loop, const char *url,
 /* Fails what is in flight with FL_E_CLOSED, closes, then on_closed. */
 FL_API void fl_client_close(fl_client *client);
 
-/* Known once ready: "2025-11-25", and raw JSON of what the server said. */
+/* Known once ready: "2025-11-25", and raw JSON of what the server said. Before
+ * that: "", FL_ERA_AUTO, and nothing. */
 FL_API const char *fl_client_revision(const fl_client *client);
+FL_API fl_era fl_client_era(const fl_client *client);
 FL_API fl_span fl_client_server_info(const fl_client *client);
 FL_API fl_span fl_client_capabilities(const fl_client *client);
 FL_API fl_span fl_client_instructions(const fl_client *client);
@@ -82,7 +97,8 @@ typedef void fl_answer_fn(fl_client *client, const fl_answer *answer,
  * `params` is JSON, an object, or empty. `on_answer` comes exactly once,
  * always later. `id`, if wanted, is for fl_client_cancel(). FL_BUSY: too many
  * in flight or waiting; nothing was sent. FL_E_UNSUPPORTED: the server has
- * not declared the capability this method belongs to.
+ * not declared the capability this method belongs to, or its revision has no
+ * such method any more (ping).
  */
 FL_API FL_MUST_USE fl_status
 fl_client_request(fl_client *client, const char *method, fl_span params,

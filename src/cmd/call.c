@@ -137,6 +137,12 @@ static void on_progress(fl_client *client, double progress, double total,
         fl_progress_show(&talk->progress, progress, total, message);
 }
 
+/* The modern era has no ping; this is what every server of it answers. */
+static const char *ping_method(const fl_client *client)
+{
+    return fl_client_era(client) == FL_ERA_MODERN ? "server/discover" : "ping";
+}
+
 static fl_status request(conversation *talk)
 {
     const fl_call_line *line = talk->line;
@@ -152,8 +158,9 @@ static fl_status request(conversation *talk)
                                    fl_buf_view(&line->arguments), &options,
                                    on_answer, talk, &talk->id);
     case FL_CALL_PING:
-        return fl_client_request(talk->client, "ping", (fl_span){0}, NULL,
-                                 on_answer, talk, &talk->id);
+        return fl_client_request(talk->client, ping_method(talk->client),
+                                 (fl_span){0}, NULL, on_answer, talk,
+                                 &talk->id);
     case FL_CALL_INFO:
         break;
     }

@@ -24,6 +24,9 @@ static const char *const actions[] = {
 static const char *const levels[] = {"debug", "info", "warn",
                                      "error", "off",  NULL};
 
+/* In the order of fl_era, counted from 1. */
+static const char *const eras[] = {"auto", "legacy", "modern", NULL};
+
 static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
                              fl_error *error)
 {
@@ -32,6 +35,7 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
         {"--json", FL_FLAG_SWITCH, &to->json, NULL},
         {"--timeout", FL_FLAG_SECONDS, &to->timeout_ms, NULL},
         {"--revision", FL_FLAG_TEXT, &to->client.revision, NULL},
+        {"--era", FL_FLAG_CHOICE, &to->era, eras},
         {"--tls-ca", FL_FLAG_TEXT, &tls->ca_file, NULL},
         {"--tls-cert", FL_FLAG_TEXT, &tls->cert_file, NULL},
         {"--tls-key", FL_FLAG_TEXT, &tls->key_file, NULL},
@@ -134,6 +138,8 @@ static void settle_options(fl_call_line *line)
     connection->no_reconnect = true;
     connection->open_timeout_ms = line->timeout_ms;
     line->client.request_timeout_ms = line->timeout_ms;
+    if (line->era > 0)
+        line->client.era = (fl_era)(line->era - 1);
     if (line->env.count > 0)
         connection->child.env = line->env.items;
     if (line->inherit.count > 0)

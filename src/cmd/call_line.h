@@ -26,6 +26,7 @@ typedef struct fl_call_line {
     fl_flag_list env;
     fl_flag_list inherit;
     uint64_t timeout_ms; /* 0: not said */
+    unsigned era;        /* fl_era, counted from 1; 0: not said */
     unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */
     bool json;
     bool help;

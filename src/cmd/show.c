@@ -168,6 +168,11 @@ static void write_member(fl_json_writer *writer, const char *key, fl_span raw)
     fl_json_raw(writer, raw);
 }
 
+static const char *era_name(const fl_client *client)
+{
+    return fl_client_era(client) == FL_ERA_MODERN ? "modern" : "legacy";
+}
+
 static void put_info_json(const fl_term *to, const fl_client *client)
 {
     fl_buf text;
@@ -178,6 +183,8 @@ static void put_info_json(const fl_term *to, const fl_client *client)
     fl_json_object(&writer);
     fl_json_key(&writer, "protocolVersion");
     fl_json_string(&writer, fl_client_revision(client));
+    fl_json_key(&writer, "era");
+    fl_json_string(&writer, era_name(client));
     write_member(&writer, "serverInfo", fl_client_server_info(client));
     write_member(&writer, "capabilities", fl_client_capabilities(client));
     write_member(&writer, "instructions", fl_client_instructions(client));
@@ -210,6 +217,7 @@ void fl_show_info(const fl_show *show, const fl_client *client)
     put_named(to, "name", fl_json_get(info, FL_SPAN("name")));
     put_named(to, "version", fl_json_get(info, FL_SPAN("version")));
     put_named(to, "revision", fl_span_of(fl_client_revision(client)));
+    put_named(to, "era", fl_span_of(era_name(client)));
     fl_term_say(to, FL_TERM_BOLD, "%-13s", "offers");
     fl_json_walk_init(&walk, fl_client_capabilities(client));
     const char *before = "";

@@ -1,43 +1,153 @@
 /*
  * client.h - the inside of an fl_client, for the files of this room only.
+ *
+ *   client.c         its life: opening, outages, the end
+ *   client_ask.c     requests on their way out
+ *   client_hear.c    what comes in
+ *   client_agree.c   finding out which era and revision the server is of
+ *   client_verdict.c what is remembered of that, and for how long
+ *   client_hello.c   the two ways to open, as messages
+ *   client_listen.c  being told of changes by a modern server
  */
 #ifndef FL_PEER_CLIENT_H
 #define FL_PEER_CLIENT_H
 
 #include "peer/request.h"
+#include "peer/target.h"
 #include "rpc/revision.h"
+#include "transport/backoff.h"
 #include "transport/link.h"
 
 #include <fairlead/client.h>
 
 typedef enum fl_client_state {
-    FL_CLIENT_OPENING,
-    FL_CLIENT_INITIALIZING,
+    FL_CLIENT_OPENING,  /* no link, or waiting to try again */
+    FL_CLIENT_AGREEING, /* server/discover or initialize is under way */
     FL_CLIENT_READY,
     FL_CLIENT_CLOSING
 } fl_client_state;
+
+/* How client and server come to speak the same: client_agree.c's. */
+typedef struct fl_agreement {
+    fl_era wanted;         /* FL_ERA_AUTO: it is to be found out */
+    fl_era verdict;        /* what it was found to be; FL_ERA_AUTO: unknown */
+    uint64_t found_ms;     /* when */
+    unsigned made;         /* how often it was agreed: which one this is */
+    fl_request *probe;     /* server/discover under way, or NULL */
+    fl_request *opener;    /* initialize under way, or NULL */
+    const fl_revision *in; /* the modern revision the probe was made in */
+    fl_timer timer;        /* the silence after a probe, or before a new try */
+    fl_backoff backoff;    /* of new tries */
+    bool once;             /* one try only */
+    fl_error refusal;      /* initialize failed, but the probe is still open */
+    bool raced;            /* initialize followed a probe that found silence */
+    bool without;          /* the probe was hung up on: go without, next time */
+    bool renewed;          /* a new link was opened for that; one is enough */
+    bool doubted;          /* initialize was refused, so there was a probe */
+    bool repeated;         /* the probe was made again, in another revision */
+} fl_agreement;
+
+/* A modern server's changes: client_listen.c's. */
+typedef struct fl_listening {
+    fl_request *request; /* subscriptions/listen under way, or NULL */
+    fl_timer timer;      /* before it is opened again */
+    fl_backoff backoff;
+    uint64_t since_ms;
+} fl_listening;
 
 struct fl_client {
     fl_link *link;
     fl_loop *loop;
     fl_client_events events;
     void *user;
+    fl_target target;
     fl_requests requests;
     fl_client_state state;
     uint64_t timeout_ms;
-    size_t max_requests; /* initialize, which may not wait, aside */
-    size_t opening;      /* 1 while it is under way */
-    char *name;
-    char *version;
-    const fl_revision *offered;
+    size_t max_requests; /* our own, which may not wait, aside */
+    size_t own;          /* how many of those there are */
+    bool streams;        /* the link is no channel: each request has its own */
+    fl_buf identity;     /* clientInfo, JSON */
+    fl_buf claim;        /* the members of a modern request's _meta */
+    const fl_revision *offered;  /* the newest legacy one */
     const fl_revision *revision; /* agreed on; NULL until ready */
-    fl_buf said;                 /* the server's InitializeResult */
-    fl_error complaint;          /* what the server said about no request, for
-                                    the case that it hangs up next */
-    fl_error why;                /* why we close it; FL_OK: we were told to */
+    fl_buf said;        /* the server's DiscoverResult or InitializeResult */
+    fl_error complaint; /* what the server said about no request, for the case
+                           that it hangs up next */
+    fl_error why;       /* why we close it; FL_OK: we were told to */
+    fl_agreement agreement;
+    fl_listening listening;
 };
+
+enum { FL_CLIENT_SAID_MAX = 16 * 1024 * 1024, FL_CLIENT_OWN_MAX = 3 };
+
+static inline bool fl_client_is_modern(const fl_client *client)
+{
+    return client->revision != NULL && !client->revision->legacy;
+}
+
+/* Ends the conversation because of something the server did. */
+void fl_client_give_up(fl_client *client, const fl_error *why);
+
+extern const fl_requests_events fl_client_requests_events;
+
+/* Sends what waits, as far as it may and the link takes it. */
+void fl_client_send_waiting(fl_client *client);
+
+/* A request of our own: it is sent now or not at all. */
+typedef struct fl_own {
+    const char *method;
+    fl_span params;
+    uint64_t timeout_ms;
+    bool claims;
+    fl_answer_fn *on_answer; /* calls fl_client_own_ended() first */
+} fl_own;
+
+FL_MUST_USE fl_status fl_client_ask_own(fl_client *client, const fl_own *own,
+                                        fl_request **slot);
+void fl_client_own_ended(fl_client *client, fl_request **slot);
+/* Nobody waits for its answer any more; harmless when there is none. */
+void fl_client_drop_own(fl_client *client, fl_request **slot);
 
 /* The link's on_message: answers, progress, notifications, requests. */
 void fl_client_hear(fl_link *link, const fl_msg *msg, fl_reply reply);
+
+void fl_client_agree_init(fl_client *client, const fl_client_options *options);
+/* The link is up: brings the client to READY, or ends it. */
+void fl_client_agree(fl_client *client);
+void fl_client_agree_stop(fl_client *client);
+
+/* Whether the next agreement goes without a probe. */
+bool fl_client_verdict_skips(fl_client *client);
+/* Whether an initialize refused with this code calls for a probe. */
+bool fl_client_verdict_doubts(fl_client *client, int code);
+/* The link was lost. Says whether it may be the probe that did it. */
+bool fl_client_verdict_lost(fl_client *client);
+/* Whether the link that just ended is to be replaced by a new one. */
+bool fl_client_verdict_renews(fl_client *client, const fl_error *why);
+/* Whether this error means that the request has not run and that we have to
+ * agree anew; then it waits for that. */
+bool fl_client_take_back(fl_client *client, fl_request *request, fl_span error);
+
+FL_MUST_USE fl_status fl_client_say_discover(fl_client *client,
+                                             const fl_revision *revision,
+                                             fl_answer_fn *on_answer);
+FL_MUST_USE fl_status fl_client_say_initialize(fl_client *client,
+                                               uint64_t timeout_ms,
+                                               fl_answer_fn *on_answer);
+/* What the server says of itself, kept and understood. */
+FL_MUST_USE fl_status fl_client_keep_discovered(fl_client *client,
+                                                const fl_revision *revision,
+                                                fl_span result);
+FL_MUST_USE fl_status fl_client_keep_initialized(fl_client *client,
+                                                 fl_span result,
+                                                 fl_error *error);
+
+void fl_client_listen_init(fl_client *client);
+/* Ready: asks to be told, if there is who wants to know and what to tell. */
+void fl_client_listen(fl_client *client);
+void fl_client_listen_stop(fl_client *client);
+/* Whether a notification was about a subscription, and is dealt with. */
+bool fl_client_listen_takes(fl_client *client, const fl_msg *msg);
 
 #endif

@@ -1,5 +1,10 @@
 /*
  * request.c - the requests of a client that have no answer yet.
+ *
+ * A message is made of slices: what the caller gave goes out as it is, and
+ * what we have to say beside it (a progress token, the claim of a revision) is
+ * spliced in behind the brace that opens its _meta. Nothing is read into a
+ * tree and written anew.
  */
 #include "peer/request.h"
 
@@ -35,7 +40,7 @@ fl_request *fl_requests_find(const fl_requests *requests, fl_span token)
     return fl_map_get(&requests->by_token, token);
 }
 
-static void discard(fl_request *request)
+void fl_request_drop(fl_request *request)
 {
     fl_timer_stop(&request->timer);
     fl_list_remove(&request->node);
@@ -50,7 +55,7 @@ void fl_request_end(fl_request *request, const fl_answer *answer)
     fl_answer_fn *on_answer = request->on_answer;
     void *user = request->user;
 
-    discard(request);
+    fl_request_drop(request);
     on_answer(client, answer, user);
 }
 
@@ -129,7 +134,7 @@ void fl_requests_fail(fl_requests *requests, bool sent_only, fl_status status,
     fl_list_move(&list, &requests->list);
     while ((node = fl_list_take(&list)) != NULL) {
         fl_request *request = FL_LIST_ENTRY(node, fl_request, node);
-        if (sent_only && fl_buf_len(&request->text) > 0)
+        if (sent_only && !request->sent)
             fl_list_append(&requests->list, node);
         else if (request->ending != FL_OK) /* its end was promised before */
             fail_as_promised(request);
@@ -138,55 +143,104 @@ void fl_requests_fail(fl_requests *requests, bool sent_only, fl_status status,
     }
 }
 
-/* params with a progress token put into its _meta; `parts` has room for 5. */
-static size_t with_token(fl_span params, const char *token, fl_span *parts)
+fl_span fl_request_method(const fl_request *request)
+{
+    return (fl_span){fl_buf_view(&request->text).ptr, request->method_len};
+}
+
+/* A caller who says the revision himself says the rest as well. */
+static bool has_claim(fl_span meta)
+{
+    return fl_json_get(meta, FL_SPAN("io.modelcontextprotocol/protocolVersion"))
+               .len > 0;
+}
+
+/* What we put into a _meta: raw members, and how many parts they take. */
+static size_t own_members(const fl_request *request, fl_span claim,
+                          fl_span parts[4])
+{
+    size_t count = 0;
+
+    if (request->options.on_progress != NULL) {
+        parts[count++] = FL_SPAN("\"progressToken\":");
+        parts[count++] = fl_span_of(request->token);
+    }
+    if (count > 0 && claim.len > 0)
+        parts[count++] = FL_SPAN(",");
+    if (claim.len > 0)
+        parts[count++] = claim;
+    return count;
+}
+
+static bool is_empty(fl_span object)
+{
+    fl_json_walk walk;
+    fl_json_member member;
+
+    fl_json_walk_init(&walk, object);
+    return !fl_json_walk_next(&walk, &member);
+}
+
+/* params, with our members in its _meta; at most 8 parts. */
+static size_t put_params(const fl_request *request, fl_span params,
+                         fl_span claim, fl_span *parts)
 {
     fl_span meta = fl_json_get(params, FL_SPAN("_meta"));
     bool nested = fl_json_type_of(meta) == FL_JSON_OBJECT;
     fl_span into = nested ? meta : params;
+    fl_span members[4];
+    size_t added =
+        own_members(request, has_claim(meta) ? (fl_span){0} : claim, members);
+
+    if (added == 0) {
+        parts[0] = params;
+        return 1;
+    }
     /* right after the brace that opens `into` */
     size_t at = (size_t)(into.ptr - params.ptr) + 1;
-    fl_json_walk walk;
-    fl_json_member member;
-
-    fl_json_walk_init(&walk, into);
-    bool empty = !fl_json_walk_next(&walk, &member);
-    parts[0] = (fl_span){params.ptr, at};
-    parts[1] = nested ? FL_SPAN("\"progressToken\":")
-                      : FL_SPAN("\"_meta\":{\"progressToken\":");
-    parts[2] = fl_span_of(token);
-    parts[3] = nested ? (empty ? FL_SPAN("") : FL_SPAN(","))
-                      : (empty ? FL_SPAN("}") : FL_SPAN("},"));
-    parts[4] = fl_span_from(params, at);
-    return 5;
+    size_t count = 0;
+    parts[count++] = (fl_span){params.ptr, at};
+    if (!nested)
+        parts[count++] = FL_SPAN("\"_meta\":{");
+    for (size_t i = 0; i < added; i++)
+        parts[count++] = members[i];
+    if (!nested)
+        parts[count++] = FL_SPAN("}");
+    if (!is_empty(into))
+        parts[count++] = FL_SPAN(",");
+    parts[count++] = fl_span_from(params, at);
+    return count;
 }
 
-static fl_status compose(fl_request *request, const char *method,
-                         fl_span params)
+size_t fl_request_compose(const fl_request *request, fl_span claim,
+                          fl_span parts[FL_REQUEST_PARTS])
 {
-    fl_span parts[12] = {
-        FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
-        fl_span_of(request->token),
-        FL_SPAN(",\"method\":\""),
-        fl_span_of(method),
-        FL_SPAN("\""),
-    };
-    size_t count = 5;
+    fl_span params =
+        fl_span_from(fl_buf_view(&request->text), request->method_len);
+    size_t count = 0;
 
-    if (request->options.on_progress != NULL && params.len == 0)
+    parts[count++] = FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":");
+    parts[count++] = fl_span_of(request->token);
+    parts[count++] = FL_SPAN(",\"method\":\"");
+    parts[count++] = fl_request_method(request);
+    if (params.len == 0 &&
+        (claim.len > 0 || request->options.on_progress != NULL))
         params = FL_SPAN("{}");
-    if (params.len > 0)
-        parts[count++] = FL_SPAN(",\"params\":");
-    if (request->options.on_progress != NULL)
-        count += with_token(params, request->token, parts + count);
-    else if (params.len > 0)
-        parts[count++] = params;
+    if (params.len == 0) {
+        parts[count++] = FL_SPAN("\"}");
+        return count;
+    }
+    parts[count++] = FL_SPAN("\",\"params\":");
+    count += put_params(request, params, claim, parts + count);
     parts[count++] = FL_SPAN("}");
+    return count;
+}
 
-    fl_status rc = FL_OK;
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&request->text, parts[i]);
-    return rc;
+void fl_request_left(fl_request *request, bool keep_text)
+{
+    request->sent = true;
+    if (!keep_text)
+        fl_buf_reset(&request->text);
 }
 
 bool fl_request_method_ok(const char *method)
@@ -235,7 +289,10 @@ fl_status fl_request_new(fl_requests *requests, const char *method,
                 ? FL_NEVER
                 : request->options.timeout_ms * TOTAL_FACTOR;
 
-    rc = compose(request, method, params);
+    request->method_len = strlen(method);
+    rc = fl_buf_append(&request->text, fl_span_of(method));
+    if (rc == FL_OK)
+        rc = fl_buf_append(&request->text, params);
     if (rc == FL_OK)
         rc = fl_map_add(&requests->by_token, fl_span_of(request->token),
                         request);

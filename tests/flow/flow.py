@@ -18,7 +18,8 @@ import traceback
 from pathlib import Path
 
 FAIRLEAD = os.environ.get('FAIRLEAD', 'fairlead')
-WAIT = 30 * float(os.environ.get('FLOW_PATIENCE', '1'))
+SLOW = float(os.environ.get('FL_SLOW', '1'))  # how slow programs are here
+WAIT = 30 * SLOW
 
 
 class Mismatch(Exception):
@@ -40,6 +41,14 @@ def equal(got, want, what=''):
 
 def contains(text, part):
     require(part in text, repr(part), 'is not in', repr(text)[:800])
+
+
+def stretched(seconds):
+    """A timeout for a program, and the milliseconds it will speak of.
+
+    For one that must run out, but not before the other side has come up.
+    """
+    return f'{seconds * SLOW:g}', f'{seconds * SLOW * 1000:.0f} ms'
 
 
 def until(fact, what, seconds=WAIT):
@@ -216,6 +225,7 @@ class Terminal:
 class Fake:
     """A server that answers as the test says: one thread, one client.
 
+    It is of the legacy era, and says so when it is asked to discover itself.
     `answer` is called with each request but initialize, and yields what to
     send: a dict is completed to a response, bytes are sent as they are.
     """
@@ -254,6 +264,8 @@ class Fake:
                 'protocolVersion': message['params']['protocolVersion'],
                 'capabilities': self.capabilities,
                 'serverInfo': {'name': 'fake', 'version': '0'}}}]
+        elif message['method'] == 'server/discover':
+            replies = [{'error': {'code': -32601, 'message': 'not known'}}]
         else:
             replies = self.answer(message)
         for reply in replies:

@@ -14,7 +14,7 @@ import sys
 
 from flow import (FAIRLEAD, Fake, Skip, Terminal, WAIT, alive, call, contains,
                   demo, equal, folder, free_port, main, require, run, started,
-                  until)
+                  stretched, until)
 
 BADCHILD = os.environ.get('BADCHILD', 'badchild')
 CHILD = (FAIRLEAD, 'demo', '--listen', 'stdio:')
@@ -43,10 +43,10 @@ def text(words):
 def test_tools_are_listed_with_their_arguments():
     def check(to):
         lines = to('tools').expect(0).out.splitlines()
-        equal(lines[:4], ['echo   Returns the text it was given',
-                          '       text: string',
-                          'add    Adds two numbers',
-                          '       a: number, b: number'])
+        equal(lines[:4], ['echo    Returns the text it was given',
+                          '        text: string',
+                          'add     Adds two numbers',
+                          '        a: number, b: number'])
         contains('\n'.join(lines), '[steps: integer], [delay_ms: integer]')
     on_all_ways(check)
 
@@ -77,14 +77,15 @@ def test_every_tool_of_the_demo_can_be_called():
 def test_ping_and_info():
     def check(to):
         contains(to('ping').expect(0).out, 'pong, ')
-        out = to('info').expect(0).out
+        out = to('info', '--era', 'legacy').expect(0).out
         for line in ('name         fairlead-demo', 'revision     2025-11-25',
-                     'offers       tools'):
+                     'era          legacy', 'offers       tools'):
             contains(out, line)
         equal(to('ping', '--json').expect(0).json(), {})
-        info = to('info', '--json').expect(0).json()
+        info = to('info', '--json', '--era', 'legacy').expect(0).json()
         equal(info['serverInfo']['name'], 'fairlead-demo')
         equal(info['protocolVersion'], '2025-11-25')
+        equal(info['era'], 'legacy')
     on_all_ways(check)
 
 
@@ -92,8 +93,9 @@ def test_json_is_the_raw_result():
     def check(to):
         tools = to('tools', '--json').expect(0).json()['tools']
         equal([one['name'] for one in tools],
-              ['echo', 'add', 'slow', 'fail', 'large', 'time'])
-        equal(to('call', '--json', 'add', 'a=2', 'b=3').expect(0).json(),
+              ['echo', 'add', 'slow', 'fail', 'large', 'time', 'unlock'])
+        equal(to('call', '--json', 'add', 'a=2', 'b=3', '--era',
+                 'legacy').expect(0).json(),
               {'content': [{'type': 'text', 'text': '5'}]})
         failed = to('call', '--json', 'fail', 'message=oh').expect(4)
         equal(failed.json()['isError'], True)
@@ -155,7 +157,7 @@ def test_wrong_usage_is_exit_1_and_is_named():
             (['tools', '--'], 'nothing comes after --'),
             ([url, 'ping', '--timeout', 'soon'], "'soon'"),
             (['ftp://127.0.0.1:1', 'ping'], 'ftp'),
-            (['http://127.0.0.1:1', 'ping'], 'http'),
+            (['ws://127.0.0.1:1', 'ping'], 'ws'),
             ([url, 'ping', '--tls-ca', '/nowhere'], '/nowhere'),
             (['ping', '--env', 'NOVALUE', '--', 'true'], 'NOVALUE'),
             ([url, 'ping', '--log-level', 'loud'], 'warn')):
@@ -195,14 +197,15 @@ def test_what_a_child_says_last_on_stderr_is_told():
 
 
 def test_children_that_never_answer_time_out_and_are_ended():
+    timeout = ('--timeout', stretched(0.3)[0])
     for manner in ('never-read', 'ignore-term', 'stop-itself',
                    'fork-grandchild', 'family'):
-        done = call('ping', '--timeout', '0.3', '--', BADCHILD, manner)
+        done = call('ping', *timeout, '--', BADCHILD, manner)
         done.expect(5, '')
         pids = pids_in(done.err)
         require(pids, manner, 'did not come up:', done.err)
         require(not any(map(alive, pids)), manner, 'is left behind')
-    call('ping', '--timeout', '0.3', '--', BADCHILD, 'garbage').expect(5, '')
+    call('ping', *timeout, '--', BADCHILD, 'garbage').expect(5, '')
 
 
 def test_a_child_that_only_echoes_is_exit_3():
@@ -419,8 +422,28 @@ def test_what_a_child_writes_to_stderr_can_be_seen():
     words = ('ping', '--', 'sh', '-c', 'echo hear me >&2; exec "$@"', 'sh',
              *CHILD, '--quiet')
     equal(call(*words).expect(0).err, '')
-    said = json.loads(call('--log-level=info', *words).expect(0).err)
-    equal(said['line'], 'hear me')
+    said = call('--log-level=info', *words).expect(0).err.splitlines()
+    equal(json.loads(said[0])['line'], 'hear me')
+
+
+def test_what_was_agreed_on_can_be_seen():
+    words = ('ping', '--log-level=info', '--', *CHILD, '--quiet')
+    said = json.loads(call(*words).expect(0).err)
+    require(said['era'] in ('legacy', 'modern'), said)
+    said = json.loads(call('--era', 'legacy', *words).expect(0).err)
+    equal(said['message'], 'agreed')
+    equal(said['revision'], '2025-11-25')
+    equal(said['era'], 'legacy')
+
+
+def test_a_legacy_server_is_not_spoken_to_in_the_modern_way():
+    with says(text('ok')) as fake:
+        call(fake.url, 'call', 'x', '--era', 'legacy').expect(0, 'ok\n')
+        require('server/discover' not in fake.methods(), fake.methods())
+        call(fake.url, 'call', 'x', '--era', 'auto').expect(0, 'ok\n')
+        equal(fake.methods().count('server/discover'), 1)
+        contains(call(fake.url, 'call', 'x', '--era',
+                      'modern').expect(1, '').err, '2026-07-28')
 
 
 def test_a_reader_that_leaves_early_does_no_harm():

@@ -287,6 +287,39 @@ static const struct manner {
     {"stop-itself", stop_itself},
 };
 
+/* A server of the legacy era that knows nothing but initialize. Each start
+ * leaves a line in the file. What it does when it is asked something else
+ * before that is in its name. */
+static int legacy(const char *name, const char *path)
+{
+    char line[4096];
+    FILE *starts = fopen(path, "a");
+
+    if (starts == NULL)
+        return 3;
+    fprintf(starts, "%d\n", (int)getpid());
+    fclose(starts);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        const char *id = strstr(line, "\"id\":");
+        if (id == NULL)
+            continue;
+        long number = strtol(id + 5, NULL, 10);
+        if (strstr(line, "\"method\":\"initialize\"") != NULL)
+            printf("{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{"
+                   "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+                   "\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}\n",
+                   number);
+        else if (strcmp(name, "legacy-exits") == 0)
+            return 1;
+        else if (strcmp(name, "legacy-refuses") == 0)
+            printf("{\"jsonrpc\":\"2.0\",\"id\":%ld,\"error\":{\"code\":"
+                   "-32602,\"message\":\"not initialized\"}}\n",
+                   number);
+        fflush(stdout);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -296,10 +329,14 @@ int main(int argc, char **argv)
         return (int)number;
     if (strcmp(name, "flood-stderr") == 0)
         return flood_stderr(number);
+    if (strncmp(name, "legacy-", 7) == 0 && argc > 2)
+        return legacy(name, argv[2]);
     for (size_t i = 0; i < sizeof manners / sizeof *manners; i++)
         if (strcmp(name, manners[i].name) == 0)
             return manners[i].run();
-    fprintf(stderr, "usage: badchild exit-code N | flood-stderr BYTES");
+    fprintf(stderr, "usage: badchild exit-code N | flood-stderr BYTES | "
+                    "legacy-exits FILE | legacy-refuses FILE | "
+                    "legacy-silent FILE");
     for (size_t i = 0; i < sizeof manners / sizeof *manners; i++)
         fprintf(stderr, " | %s", manners[i].name);
     fprintf(stderr, "\n");

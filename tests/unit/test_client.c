@@ -3,7 +3,8 @@
  * is compared byte for byte, what comes in is whatever the test says.
  *
  * The clock is driven, so every timeout and every wait between attempts is
- * the test's doing.
+ * the test's doing. The server is of the legacy era, and known to be: how that
+ * is found out, and what is different in the modern one, is test_era.c's.
  */
 #include "base/span.h"
 #include "raw_peer.h"
@@ -145,15 +146,19 @@ static void on_progress(fl_client *client, double progress, double total,
 
 static void begin_with(const fl_client_options *options)
 {
+    fl_client_options legacy =
+        options != NULL ? *options : (fl_client_options){0};
     char url[64];
     fl_error error;
+
+    legacy.era = FL_ERA_LEGACY;
 
     at = (desk){.now = 1000};
     at.loop = io_driven_loop(&at.now);
     at.door = raw_listen(&at.port);
     snprintf(url, sizeof url, "tcp://127.0.0.1:%u", at.port);
     assert_int_equal(
-        fl_client_open(at.loop, url, options, &events, &at, &at.client, &error),
+        fl_client_open(at.loop, url, &legacy, &events, &at, &at.client, &error),
         FL_OK);
     server.fd = -1;
 }
@@ -265,9 +270,17 @@ static void check_refused_option(const char *url,
 static void test_client_names_the_option_that_is_wrong(void **state)
 {
     (void)state;
+    check_refused_option(
+        "tcp://127.0.0.1:1",
+        &(fl_client_options){.revision = "2026-07-28", .era = FL_ERA_LEGACY},
+        "option revision: '2026-07-28'");
+    check_refused_option(
+        "tcp://127.0.0.1:1",
+        &(fl_client_options){.revision = "2025-11-25", .era = FL_ERA_MODERN},
+        "option revision: '2025-11-25'");
     check_refused_option("tcp://127.0.0.1:1",
-                         &(fl_client_options){.revision = "2026-07-28"},
-                         "option revision: '2026-07-28'");
+                         &(fl_client_options){.era = (fl_era)3},
+                         "option era: 3");
     check_refused_option("tcp://127.0.0.1:1",
                          &(fl_client_options){.revision = "soon"},
                          "option revision: 'soon'");
@@ -381,6 +394,12 @@ static void test_client_says_what_the_answer_was(void **state)
     assert_string_equal(at.error, "{\"code\":-7,\"message\":\"n\\u006f\","
                                   "\"data\":[]}");
     assert_string_equal(at.result, "");
+    ask("ping", NULL);
+    raw_hears(&server, REQUEST("4", "ping"));
+    raw_say(&server, "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":"
+                     "4294967295,\"message\":\"more than an int\"}}");
+    io_until(at.loop, at.answers == 3);
+    assert_int_equal(at.code, -32603); /* and not -1 */
     end();
 }
 
@@ -1056,8 +1075,8 @@ static void live(void *user)
     if (loop == NULL)
         return;
     snprintf(url, sizeof url, "tcp://127.0.0.1:%u", at.port);
-    if (fl_client_open(loop, url, NULL, &events, &at, &client, &error) !=
-        FL_OK) {
+    if (fl_client_open(loop, url, &(fl_client_options){.era = FL_ERA_LEGACY},
+                       &events, &at, &client, &error) != FL_OK) {
         assert_null(client);
         assert_int_equal(error.status, FL_E_NOMEM);
         fl_loop_free(loop);

@@ -118,6 +118,23 @@ static void test_call_line_timeout_is_for_opening_and_asking(void **state)
     done(given);
 }
 
+static void test_call_line_takes_an_era(void **state)
+{
+    static const char *const names[] = {"auto", "legacy", "modern"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct given *given = parse(W("tcp://h:1", "--era", names[i]));
+        assert_int_equal(given->status, FL_OK);
+        assert_int_equal(given->line.client.era, i);
+        done(given);
+    }
+    struct given *given = parse(W("tcp://h:1"));
+    assert_int_equal(given->line.client.era, FL_ERA_AUTO);
+    done(given);
+    refuse("auto legacy modern", W("tcp://h:1", "--era", "golden"));
+}
+
 static void test_call_line_help_needs_nothing_else(void **state)
 {
     struct given *given = parse(W("--help"));
@@ -149,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_call_line_takes_a_command_behind),
         cmocka_unit_test(test_call_line_lists_tools_by_default),
         cmocka_unit_test(test_call_line_timeout_is_for_opening_and_asking),
+        cmocka_unit_test(test_call_line_takes_an_era),
         cmocka_unit_test(test_call_line_help_needs_nothing_else),
         cmocka_unit_test(test_call_line_says_what_is_missing_or_too_much),
     };
