@@ -161,6 +161,13 @@ static fl_status parse(char **argv, fl_demo_settings *to, fl_error *error)
          &options->tls.require_client_cert, NULL},
         {"--allow", FL_FLAG_LIST, &to->allow, NULL},
         {"--deny", FL_FLAG_LIST, &to->deny, NULL},
+        {"--allow-origin", FL_FLAG_LIST, &to->origins, NULL},
+        {"--allow-host", FL_FLAG_LIST, &to->hosts, NULL},
+        {"--stateless", FL_FLAG_SWITCH, &options->http.stateless, NULL},
+        {"--no-sse", FL_FLAG_SWITCH, &options->http.no_sse, NULL},
+        {"--max-sessions", FL_FLAG_COUNT, &options->http.max_sessions, NULL},
+        {"--session-timeout", FL_FLAG_SECONDS, &options->http.session_idle_ms,
+         NULL},
         {"--insecure-no-auth", FL_FLAG_SWITCH, &options->allow_public, NULL},
         {"--log-level", FL_FLAG_CHOICE, &to->log_level, levels},
         {"--log-format", FL_FLAG_CHOICE, &to->log_format, formats},
@@ -197,5 +204,9 @@ int fl_demo(char **argv)
         settings.options.allow_addresses = settings.allow.items;
     if (settings.deny.count > 0)
         settings.options.deny_addresses = settings.deny.items;
+    if (settings.origins.count > 0)
+        settings.options.http.allow_origins = settings.origins.items;
+    if (settings.hosts.count > 0)
+        settings.options.http.allow_hosts = settings.hosts.items;
     return serve(&settings);
 }

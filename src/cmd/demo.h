@@ -14,6 +14,8 @@ typedef struct fl_demo_settings {
     fl_flag_list listen;
     fl_flag_list allow;
     fl_flag_list deny;
+    fl_flag_list origins; /* --allow-origin */
+    fl_flag_list hosts;   /* --allow-host */
     fl_options options;
     unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */
     unsigned log_format; /* fl_log_format */
@@ -24,7 +26,7 @@ typedef struct fl_demo_settings {
 /* Runs until it is told to end; returns an fl_exit. */
 int fl_demo(char **argv);
 
-/* Adds echo, add, slow, fail, large and time. */
+/* Adds echo, add, slow, fail, large, time and unlock. */
 FL_MUST_USE fl_status fl_demo_add_tools(fl_server *server);
 
 /* The tool that takes its time: an fl_tool_fn. */

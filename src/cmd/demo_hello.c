@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { URL_MAX = 512 };
+enum { URL_MAX = 1536 };
 
 fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings)
 {
@@ -29,25 +29,44 @@ fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings)
     };
 }
 
+static bool is_http(const char *url)
+{
+    return strstr(url, "http") != NULL;
+}
+
 /* The address somebody can connect to: with the port that was bound. */
 static void describe(const char *url, uint16_t port, char out[URL_MAX])
 {
     fl_address address;
 
-    if (fl_address_parse(url, &address, NULL) != FL_OK || !address.has_port) {
+    if (fl_address_parse(url, &address, NULL) != FL_OK ||
+        address.host[0] == '\0') {
         snprintf(out, URL_MAX, "%s", url);
         return;
     }
     bool six = strchr(address.host, ':') != NULL;
-    snprintf(out, URL_MAX, "%s://%s%s%s:%u", address.scheme, six ? "[" : "",
-             address.host, six ? "]" : "", port);
+    const char *path = address.target;
+    if (is_http(url) && path[0] == '\0')
+        path = strncmp(url, "sse", 3) == 0 ? "/sse" : "/mcp";
+    snprintf(out, URL_MAX, "%s://%s%s%s:%u%s", address.scheme, six ? "[" : "",
+             address.host, six ? "]" : "", port, path);
+}
+
+/* What a user of the common hosts pastes. */
+static void show_hosts(const fl_term *term, const char *url)
+{
+    fl_term_say(term, FL_TERM_PLAIN,
+                "    claude mcp add --transport http fairlead-demo %s\n"
+                "    {\"mcpServers\": {\"fairlead-demo\": {\"type\": \"http\", "
+                "\"url\": \"%s\"}}}\n",
+                url, url);
 }
 
 static void show_commands(const fl_term *term, const char *url)
 {
     static const char *const actions[] = {"tools", "call add a=2 b=3",
                                           "call slow steps=10"};
-    bool tls = strncmp(url, "tls:", 4) == 0;
+    bool tls = strncmp(url, "tls:", 4) == 0 || strstr(url, "https:") != NULL;
 
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         fl_term_say(term, FL_TERM_PLAIN, "    %s call %s %s%s\n",
@@ -74,6 +93,8 @@ void fl_demo_hello_add(const fl_demo_hello *hello, const char *url,
                     "    one JSON-RPC message per line\n");
     else
         show_commands(&hello->term, shown);
+    if (strncmp(url, "http", 4) == 0)
+        show_hosts(&hello->term, shown);
 }
 
 void fl_demo_hello_done(const fl_demo_hello *hello)

@@ -2,8 +2,8 @@
  * demo_tools.c - the tools of the demo: one of each kind a client must handle.
  *
  * One that gives back what it got, one that computes, one that takes its time
- * (demo_slow.c), one that fails, one whose answer is large, and one without
- * arguments.
+ * (demo_slow.c), one that fails, one whose answer is large, one without
+ * arguments, and one that changes the list of tools.
  */
 #include "cmd/demo.h"
 
@@ -131,6 +131,35 @@ static void tell_time(fl_call *call, void *user)
     fl_call_replyf(call, "%s", stamp);
 }
 
+static void open_vault(fl_call *call, void *user)
+{
+    (void)user;
+    fl_call_reply_text(call, FL_SPAN("a small brass key, and dust"));
+}
+
+#define SEALED "{\"type\":\"object\",\"additionalProperties\":false}"
+
+/* For all clients: what is listed must not depend on the connection (MCP
+ * 2026-07-28, "Tools, Capabilities"). */
+static void unlock(fl_call *call, void *user)
+{
+    const fl_tool vault = {
+        .name = "vault",
+        .title = "Vault",
+        .description = "Tells what was locked away",
+        .input_schema = SEALED,
+        .call = open_vault,
+    };
+    fl_status rc = fl_server_add_tool(user, &vault);
+
+    if (rc == FL_OK)
+        fl_call_replyf(call, "there is a new tool: %s", vault.name);
+    else if (rc == FL_E_IN_USE)
+        fl_call_replyf(call, "%s is unlocked already", vault.name);
+    else
+        fl_call_fail(call, "%s", fl_status_text(rc));
+}
+
 #define READ_ONLY "{\"readOnlyHint\":true,\"openWorldHint\":false}"
 #define OBJECT(properties, required)                                           \
     "{\"type\":\"object\",\"properties\":{" properties                         \
@@ -195,6 +224,16 @@ static const fl_tool tools[] = {
         .input_schema = OBJECT("", ""),
         .call = tell_time,
     },
+    {
+        .name = "unlock",
+        .title = "Unlock",
+        .description = "Adds a tool to the list, when it is first called",
+        .input_schema = SEALED,
+        .annotations = "{\"readOnlyHint\":false,\"destructiveHint\":false,"
+                       "\"idempotentHint\":true,"
+                       "\"openWorldHint\":false}",
+        .call = unlock,
+    },
 };
 
 fl_status fl_demo_add_tools(fl_server *server)
@@ -204,7 +243,9 @@ fl_status fl_demo_add_tools(fl_server *server)
     static_assert(LARGE_MAX == 15728640, "the schema of large says so too");
     for (size_t i = 0; i < sizeof tools / sizeof *tools && rc == FL_OK; i++) {
         fl_tool tool = tools[i];
-        tool.annotations = READ_ONLY;
+        tool.user = server;
+        if (tool.annotations == NULL)
+            tool.annotations = READ_ONLY;
         rc = fl_server_add_tool(server, &tool);
     }
     return rc;

@@ -2,15 +2,16 @@
  * rpc-server.c - a plain JSON-RPC 2.0 server, for suites that test one.
  *
  * It serves the methods of the examples in the JSON-RPC 2.0 specification,
- * batches included, one message per line on stdin and stdout. Everything
- * that matters is the library's: lines are cut by wire/lines, messages read
- * by rpc/msg, answers written by json/write and rpc/error. What is left is
- * arithmetic and a blocking loop, which is all a driver needs.
+ * batches included, one message per line on stdin and stdout, or one per
+ * POST. Everything that matters is the library's: lines are cut by wire/lines,
+ * messages read by rpc/msg, answers written by json/write and rpc/error. What
+ * is left is arithmetic and a blocking loop, which is all a driver needs.
  *
  * Memory is bounded whatever comes: a batch is answered as it is walked, and
  * what has gathered leaves whenever there is a good pipe's worth of it.
  */
-#include "base/buf.h"
+#include "http_front.h"
+
 #include "base/span.h"
 #include "rpc/error.h"
 #include "rpc/msg.h"
@@ -35,6 +36,7 @@ enum {
  * batch of notifications is answered with nothing at all. */
 struct output {
     fl_buf buf;
+    bool gather; /* nothing leaves before the end */
     bool in_batch;
     bool batch_open;
 };
@@ -84,7 +86,7 @@ static void end_answer(struct output *out)
 {
     if (!out->in_batch)
         must(fl_buf_append(&out->buf, FL_SPAN("\n")));
-    if (fl_buf_len(&out->buf) >= FLUSH_SIZE)
+    if (!out->gather && fl_buf_len(&out->buf) >= FLUSH_SIZE)
         flush(out);
 }
 
@@ -306,14 +308,29 @@ static int serve_stdio(void)
     return 0;
 }
 
+/* What is answered with nothing has a status for that. */
+static unsigned serve_post(const fl_head *head, fl_span body, fl_buf *answer)
+{
+    struct output out = {.gather = true};
+
+    if (!fl_span_equal(head->method, FL_SPAN("POST")))
+        return 405;
+    fl_buf_init(&out.buf, ANSWER_MAX);
+    serve_line(&out, FL_OK, body.len > 0 ? body : FL_SPAN("?"));
+    fl_span said = fl_buf_view(&out.buf);
+    unsigned status = said.len > 0 ? 200 : 204;
+    if (fl_buf_append(answer, said) != FL_OK)
+        status = 500;
+    fl_buf_reset(&out.buf);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--stdio") == 0)
         return serve_stdio();
     if (argc == 3 && strcmp(argv[1], "--http") == 0)
-        fprintf(stderr, "rpc-server: --http is not built yet: there is no "
-                        "HTTP transport; use --stdio\n");
-    else
-        fprintf(stderr, "usage: rpc-server --stdio | --http PORT\n");
+        return http_front_run(argv[2], "application/json", serve_post);
+    fprintf(stderr, "usage: rpc-server --stdio | --http PORT\n");
     return 2;
 }

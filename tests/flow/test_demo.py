@@ -14,7 +14,7 @@ import time
 from flow import (FAIRLEAD, Lines, Terminal, WAIT, contains, demo, equal,
                   folder, free_port, main, require, run, started, until)
 
-TOOLS = ['echo', 'add', 'slow', 'fail', 'large', 'time']
+TOOLS = ['echo', 'add', 'slow', 'fail', 'large', 'time', 'unlock']
 LARGE_MAX = 15 << 20
 
 
@@ -52,7 +52,8 @@ def test_tools_have_schemas_and_annotations():
         equal([one['name'] for one in tools], TOOLS)
         for one in tools:
             equal(one['inputSchema']['type'], 'object')
-            equal(one['annotations']['readOnlyHint'], True)
+            equal(one['annotations']['readOnlyHint'],
+                  one['name'] != 'unlock')
             require(one['description'] and one['title'], one)
             for key in one['inputSchema'].get('required', []):
                 require(key in one['inputSchema']['properties'], key)
@@ -149,9 +150,41 @@ def test_slow_does_not_hold_others_up_and_can_be_cancelled():
                      'params': {'requestId': slow}})
         equal(text_of(tool(client, 'echo', text='still')), 'still')
         start = time.monotonic()
-        equal(serving.end(), 0, 'exit')
+        serving.process.terminate()
+        require(client.receive() is None, 'a cancelled call was answered')
         require(time.monotonic() - start < 0.9, 'a cancelled call was waited '
                 'for')
+        equal(serving.process.wait(WAIT), 0, 'exit')
+
+
+def test_unlock_changes_the_list_for_everybody():
+    meta = {'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {}}
+    with demo() as serving, Lines(serving.urls[0]) as legacy, \
+            Lines(serving.urls[0]) as modern:
+        legacy.initialize()
+        listen = modern.request('subscriptions/listen', _meta=meta,
+                                notifications={'toolsListChanged': True})
+        tag = {'_meta': {'io.modelcontextprotocol/subscriptionId': listen}}
+        equal(modern.receive()['params'],
+              {**tag, 'notifications': {'toolsListChanged': True}})
+        legacy.request('tools/call', name='unlock')
+        equal(legacy.receive()['method'], 'notifications/tools/list_changed')
+        equal(text_of(legacy.receive()), 'there is a new tool: vault')
+        equal(modern.receive(),
+              {'jsonrpc': '2.0', 'params': tag,
+               'method': 'notifications/tools/list_changed'})
+        modern.request('tools/list', _meta=meta)
+        result = modern.receive()['result']
+        equal(result['resultType'], 'complete')
+        equal([one['name'] for one in result['tools']], TOOLS + ['vault'])
+        modern.request('tools/call', _meta=meta, name='vault')
+        contains(text_of(modern.receive()), 'dust')
+        legacy.request('tools/call', name='unlock')
+        equal(text_of(legacy.receive()), 'vault is unlocked already')
+        equal(serving.end(), 0, 'exit')
+        equal(modern.receive()['id'], listen)
+        equal(modern.receive()['method'], 'notifications/cancelled')
 
 
 def test_an_oversized_message_is_refused_with_the_limit():

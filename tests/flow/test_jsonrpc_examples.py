@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from flow import WAIT
+
 EXAMPLES = Path('jsonrpc') / 'jsonrpc2_spec_examples.json'
 LIMIT = 16 << 20
 
@@ -30,7 +32,7 @@ def serve(driver, text):
     """The lines the server answers to `text`, which it reads to the end."""
     if isinstance(text, str):
         text = text.encode()
-    done = subprocess.run([driver, '--stdio'], input=text, timeout=60,
+    done = subprocess.run([driver, '--stdio'], input=text, timeout=2 * WAIT,
                           stdout=subprocess.PIPE, check=False)
     require(done.returncode == 0, 'exit', done.returncode)
     require(done.stdout[-1:] in (b'', b'\n'), 'the last line is cut short')
@@ -161,17 +163,9 @@ def check_responses_stay_unanswered(driver):
     require(lines == [], lines)
 
 
-def check_http_is_refused(driver):
-    done = subprocess.run([driver, '--http', '1'], timeout=60, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    require(done.returncode == 2, 'exit', done.returncode)
-    require(b'not built' in done.stderr, done.stderr)
-
-
 OWN = (check_ids_come_back_as_sent, check_numbers, check_bad_params,
        check_line_ends, check_size_limit, check_bad_text, check_batches,
-       check_long_batch, check_responses_stay_unanswered,
-       check_http_is_refused)
+       check_long_batch, check_responses_stay_unanswered)
 
 
 def examples(data):

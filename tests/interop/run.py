@@ -98,8 +98,7 @@ def check_client(tap, client, mode, revision, server):
 
 
 MODES = {'v1': (('legacy', LEGACY),),
-         # the demo does not serve 2026-07-28 yet: auto must find that out
-         'v2': (('legacy', LEGACY), ('auto', LEGACY))}
+         'v2': (('legacy', LEGACY), ('auto', MODERN))}
 
 
 def stdio_client(tap, fairlead, sdk):

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""test_docs.py - the transcripts in docs/http.md, run as they stand.
+
+Prints TAP. FAIRLEAD names the program. A block marked `console` is one test:
+its commands run in one shell for the whole page, in order, and each line below
+a command must be found in what it printed, in that order. `...` in such a line
+stands for anything.
+"""
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from flow import Skip, WAIT, demo, folder, main, require
+
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'http.md'
+MARK = 'end-of-command'
+
+
+class Step:
+    def __init__(self, command):
+        self.command, self.expected = command, []
+
+
+def read_blocks(page):
+    """The transcripts of a page: a title and its steps."""
+    title, blocks, steps = '', [], None
+    for line in page.read_text().splitlines():
+        if steps is None:
+            if line.startswith('#'):
+                title = line.lstrip('# ')
+            elif line == '```console':
+                steps = []
+        elif line == '```':
+            blocks.append((title, steps))
+            steps = None
+        elif line.startswith('$ '):
+            steps.append(Step(line[2:]))
+        elif line.startswith('> '):
+            steps[-1].command += '\n' + line[2:]
+        elif line.startswith('>'):
+            steps[-1].command += '\n' + line[1:]
+        else:
+            steps[-1].expected.append(line)
+    return blocks
+
+
+class Shell:
+    """One bash that lives as long as the page."""
+
+    def __init__(self, place, url):
+        self.process = subprocess.Popen(
+            ['bash', '--norc'], cwd=place, text=True, bufsize=1,
+            env={'PATH': '/usr/bin:/bin', 'URL': url, 'LC_ALL': 'C'},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+
+    def run(self, command):
+        self.process.stdin.write(f'{command}\necho; echo {MARK} $?\n')
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            line = line.rstrip('\r\n')
+            if line.startswith(MARK):
+                return lines, line.split()[1]
+            lines.append(line)
+        raise EOFError('the shell has gone')
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(WAIT)
+
+
+def pattern(line):
+    return re.compile('.*'.join(map(re.escape, line.split('...'))))
+
+
+def check(step, printed, code):
+    require(code == '0', step.command, 'ended with', code, printed)
+    rest = iter(printed)
+    for line in step.expected:
+        wanted = pattern(line)
+        require(any(wanted.fullmatch(one) or
+                    (line.endswith('...') and wanted.match(one))
+                    for one in rest),
+                'no line', repr(line), 'after', step.command, 'in', printed)
+
+
+def make_test(shell, title, steps):
+    def test():
+        for step in steps:
+            check(step, *shell.run(step.command))
+    test.__name__ = 'test_docs_' + re.sub(r'\W+', '_', title.lower())
+    return test
+
+
+def needs_curl():
+    raise Skip('curl is not installed')
+
+
+if __name__ == '__main__':
+    if shutil.which('curl') is None:
+        test_docs_transcripts = needs_curl
+        sys.exit(main(__name__))
+    with folder() as home, \
+            demo(listen=('http://127.0.0.1:0/mcp',)) as serving:
+        bash = Shell(home, serving.urls[0])
+        for number, (heading, parts) in enumerate(read_blocks(PAGE), 1):
+            one = make_test(bash, f'{number} {heading}', parts)
+            globals()[one.__name__] = one
+        verdict = main(__name__)
+        bash.end()
+    sys.exit(verdict)
