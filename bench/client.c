@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,7 +90,19 @@ static struct sockaddr_in parse_address(const char *address)
     return to;
 }
 
-route connect_to(const char *address)
+/* Only an address: the port is the kernel's to choose, at connect. */
+static void leave_from(int fd, unsigned neighbour)
+{
+    struct sockaddr_in from = {.sin_family = AF_INET};
+    int on = 1;
+
+    from.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffU) | neighbour);
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    if (bind(fd, (const struct sockaddr *)&from, sizeof from) != 0)
+        die("bind to 127.0.0.%u", neighbour);
+}
+
+route connect_from(const char *address, unsigned neighbour)
 {
     struct sockaddr_in to = parse_address(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -97,11 +110,28 @@ route connect_to(const char *address)
 
     if (fd < 0)
         die("socket");
+    if (neighbour > 0)
+        leave_from(fd, neighbour);
     if (connect(fd, (const struct sockaddr *)&to, sizeof to) != 0)
         die("connect to %s", address);
     if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
         die("TCP_NODELAY");
     return (route){fd, fd};
+}
+
+route connect_to(const char *address)
+{
+    return connect_from(address, 0);
+}
+
+void raise_file_limit(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
 }
 
 /* In the child: never returns. */

@@ -32,6 +32,12 @@ void pin_to(int cpu);
 /* `address` is HOST:PORT with a numeric IPv4 host. Nagle's delay is off. */
 route connect_to(const char *address);
 
+/* The same from 127.0.0.`neighbour`; 0: from wherever the kernel likes. */
+route connect_from(const char *address, unsigned neighbour);
+
+/* As many descriptors as this process may have. */
+void raise_file_limit(void);
+
 /* Starts `argv` on `cpu` with pipes for its stdin and stdout. */
 route spawn(char *const argv[], int cpu, pid_t *pid);
 

@@ -1,12 +1,9 @@
 /*
  * flow.c - one connection under load.
  *
- * The load generator has as many processors as the server: one. So it does
- * per message what cannot be left out and no more: a search for the newline,
- * eight digits read at the place the last answer had them, eight written. An
- * answer whose length differs from the one before is looked at closely; ids
- * are all eight digits wide, so a server that starts to answer with errors
- * cannot keep the length.
+ * Per message: a search for the newline, the id read and checked, the next
+ * request copied with its own. All that came in one read is answered with one
+ * write.
  */
 #include "flow.h"
 
@@ -16,67 +13,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { ID_DIGITS = 8, FIRST_ID = 10000000, LAST_ID = 99999999 };
 enum { ANSWER_SLACK = 512, IN_LEAST = 65536 };
-
-static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":";
-static const char middle[] = ",\"method\":\"tools/call\",\"params\":{"
-                             "\"name\":\"echo\",\"arguments\":{\"text\":\"";
-static const char tail[] = "\"}}}\n";
-static const char id_key[] = "\"id\":";
-
-static void *must_have(void *block)
-{
-    if (block == NULL)
-        die("memory");
-    return block;
-}
-
-void request_init(bench_request *request, size_t size)
-{
-    size_t text_at = sizeof head - 1 + ID_DIGITS + sizeof middle - 1;
-    size_t least = text_at + 1 + sizeof tail - 1;
-
-    errno = 0;
-    if (size < least)
-        die("a request takes at least %zu bytes", least);
-    request->size = size;
-    request->id_at = sizeof head - 1;
-    request->bytes = must_have(malloc(size));
-    request->text = request->bytes + text_at;
-    request->text_size = size - least + 1;
-    memset(request->bytes, 'x', size);
-    memcpy(request->bytes, head, sizeof head - 1);
-    memcpy(request->bytes + text_at - sizeof middle + 1, middle,
-           sizeof middle - 1);
-    memcpy(request->bytes + size - sizeof tail + 1, tail, sizeof tail - 1);
-}
-
-void request_deinit(bench_request *request)
-{
-    free(request->bytes);
-    *request = (bench_request){0};
-}
-
-static void write_id(char *at, uint64_t id)
-{
-    for (int i = ID_DIGITS - 1; i >= 0; i--, id /= 10)
-        at[i] = (char)('0' + id % 10);
-}
-
-/* 0, which is no id of ours, when these are not eight digits. */
-static uint64_t read_id(const char *at)
-{
-    uint64_t id = 0;
-
-    for (int i = 0; i < ID_DIGITS; i++) {
-        unsigned digit = (unsigned)(at[i] - '0');
-        if (digit > 9)
-            return 0;
-        id = id * 10 + digit;
-    }
-    return id;
-}
 
 static void watch(bench_flow *flow, int operation, int fd, uint32_t events)
 {
@@ -168,7 +105,7 @@ static void ask(bench_flow *flow, bench_slot *slot, uint64_t id, uint64_t now)
     char *at = make_room(flow);
 
     memcpy(at, flow->request->bytes, flow->request->size);
-    write_id(at + flow->request->id_at, id);
+    request_write_id(at + flow->request->id_at, id);
     slot->id = id;
     slot->sent_at = now;
     flow->tally->outstanding++;
@@ -183,38 +120,11 @@ void flow_start(bench_flow *flow)
     flush(flow);
 }
 
-/* The id of an answer, or 0. */
-static uint64_t find_id(bench_flow *flow, const char *line, size_t size)
-{
-    size_t key = sizeof id_key - 1;
-
-    if (flow->id_at + ID_DIGITS > size || flow->id_at < key ||
-        memcmp(line + flow->id_at - key, id_key, key) != 0) {
-        const char *found = memmem(line, size, id_key, key);
-        if (found == NULL)
-            return 0;
-        flow->id_at = (size_t)(found - line) + key;
-    }
-    return flow->id_at + ID_DIGITS <= size ? read_id(line + flow->id_at) : 0;
-}
-
-static bool says_what_we_said(bench_flow *flow, const char *line, size_t size)
-{
-    const bench_request *request = flow->request;
-
-    if (size == flow->answer_size)
-        return true;
-    if (memmem(line, size, request->text, request->text_size) == NULL)
-        return false;
-    flow->answer_size = size;
-    return true;
-}
-
 static void answered(bench_flow *flow, const char *line, size_t size,
                      uint64_t now)
 {
     bench_tally *tally = flow->tally;
-    uint64_t id = find_id(flow, line, size);
+    uint64_t id = answer_id(&flow->check, line, size);
     size_t which = (size_t)(id - FIRST_ID) % flow->inflight;
     bench_slot *slot = &flow->slots[which];
 
@@ -222,7 +132,7 @@ static void answered(bench_flow *flow, const char *line, size_t size,
         tally->bad++;
         return;
     }
-    if (!says_what_we_said(flow, line, size))
+    if (!answer_repeats(&flow->check, flow->request, line, size))
         tally->bad++;
     latency_add(&tally->times, now - slot->sent_at);
     tally->answers++;

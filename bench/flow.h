@@ -11,25 +11,8 @@
 #define BENCH_FLOW_H
 
 #include "client.h"
-#include "latency.h"
-
-/* A tools/call of the tool echo; its id is overwritten for each sending. */
-typedef struct bench_request {
-    char *bytes;
-    size_t size;
-    size_t id_at;
-    const char *text; /* what the answer must contain */
-    size_t text_size;
-} bench_request;
-
-/* What all flows of a run count together. */
-typedef struct bench_tally {
-    uint64_t answers;
-    uint64_t bad; /* lines with no known id, or without the text sent */
-    size_t outstanding;
-    bool stop; /* send no more */
-    latency times;
-} bench_tally;
+#include "request.h"
+#include "tally.h"
 
 typedef struct bench_slot {
     uint64_t id; /* 0: nothing under way */
@@ -48,14 +31,9 @@ typedef struct bench_flow {
     size_t in_size, in_max;
     char *out;
     size_t out_start, out_end;
-    bool blocked;       /* the rest of `out` waits for room */
-    size_t id_at;       /* where the last answer had its id */
-    size_t answer_size; /* of the last one: ids have one width, so all have */
+    bool blocked; /* the rest of `out` waits for room */
+    bench_check check;
 } bench_flow;
-
-/* `size` counts the newline. */
-void request_init(bench_request *request, size_t size);
-void request_deinit(bench_request *request);
 
 /* The flow's descriptors report to `epoll` with the flow as data. */
 void flow_init(bench_flow *flow, route server, int epoll,

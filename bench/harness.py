@@ -11,6 +11,7 @@ import platform
 import shutil
 import socket
 import statistics
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -87,6 +88,11 @@ def stop(process):
         process.wait()
 
 
+def live_bytes(file):
+    """What alloc_count.so says is on the heap (alloc_count.h)."""
+    return struct.unpack('=4Q', file.read_bytes()[:32])[2]
+
+
 def median(values):
     return statistics.median(values)
 
@@ -96,6 +102,7 @@ class Bench:
 
     def __init__(self, options):
         self.build = options.build
+        self.quick = options.quick
         self.rounds = 5 if options.quick else 9
         self.milliseconds = 300 if options.quick else 1000
         self.ours, self.raw = fairlead_side(self.build), raw_side(self.build)
@@ -111,11 +118,12 @@ class Bench:
         return str(self.build / 'bench' / name)
 
     @contextlib.contextmanager
-    def serving(self, command, port, before=()):
+    def serving(self, command, port, before=(), stdout=None):
         """A server on its processor, and gone again."""
         process = subprocess.Popen(
             [*before, 'taskset', '-c', SERVER_CPU, *command],
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+            stdin=subprocess.DEVNULL, stdout=stdout or self.log,
+            stderr=self.log, text=True)
         try:
             await_port(process, port)
             yield process
@@ -157,24 +165,28 @@ class Bench:
                          *side.greeting(), '--server-cpu', SERVER_CPU,
                          '--spawn', '--', *side.stdio)
 
-    def compare(self, name, measure, rounds=None):
+    def compare(self, name, measure, rounds=None, sides=None):
         """Every side in turn, the order reversed every other round."""
-        results = {side.name: [] for side in self.sides}
+        sides = sides or self.sides
+        results = {side.name: [] for side in sides}
         for turn in range(rounds or self.rounds):
-            for side in self.sides[::-1 if turn % 2 else 1]:
+            for side in sides[::-1 if turn % 2 else 1]:
                 results[side.name].append(measure(side))
         self.record[name] = results
         return results
 
-    def ratio_row(self, what, results, field, show, target=None):
-        """Ours beside raw: medians, and the median of the rounds' ratios."""
+    def ratio_row(self, what, results, field, show, target=None,
+                  reference='raw'):
+        """Ours beside it: medians, and the median of the rounds' ratios."""
         of = {name: [r[field] for r in runs] for name, runs in results.items()}
-        ratios = [a / b for a, b in zip(of[self.ours.name], of['raw']) if b]
+        ratios = [a / b for a, b in zip(of[self.ours.name], of[reference])
+                  if b]
         if not ratios:
             raise Failed(f'{what}: there is no {field}')
         self.rows.append([
-            what, show(median(of[self.ours.name])), show(median(of['raw'])),
-            f'{median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})',
+            what, show(median(of[self.ours.name])),
+            show(median(of[reference])),
+            f'{median(ratios):.3g} ({min(ratios):.3g}..{max(ratios):.3g})',
             *verdict(median(ratios), target),
             show(median(of['node'])) if 'node' in of else '-'])
 

@@ -15,7 +15,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 typedef struct options {
@@ -49,16 +48,6 @@ static options parse(int argc, char **argv)
     if (wanted.address == NULL)
         die("usage: idle --tcp HOST:PORT [--connections N] [--init]");
     return wanted;
-}
-
-static void raise_file_limit(void)
-{
-    struct rlimit files;
-
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-        return;
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
 }
 
 static void close_if_refused(route *server, bool init)

@@ -2,6 +2,7 @@
  * load.c - the load generator: N connections, M requests under way on each.
  *
  *     load --tcp HOST:PORT [options]
+ *     load --http HOST:PORT [options]
  *     load [options] --spawn -- COMMAND...
  *
  * One thread and one epoll, closed loop: a new request leaves when an answer
@@ -12,10 +13,11 @@
  */
 #include "alloc_count.h"
 #include "flow.h"
+#include "http_flow.h"
+#include "load_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,17 +29,7 @@
 
 enum { EVENTS = 256, PATIENCE_MS = 5000 };
 
-typedef struct options {
-    const char *address;
-    char *const *command;
-    size_t connections, inflight, size;
-    uint64_t duration_ns, warmup_ns;
-    uint64_t messages; /* instead of a duration, if `counted` */
-    bool counted, init;
-    int cpu, server_cpu;
-    pid_t server;
-    const char *alloc_file;
-} options;
+static const uint64_t WARMUP_MAX_NS = 30000000000U, WARMUP_STEP_NS = 50000000U;
 
 /* What is read at the beginning and at the end of the measurement. */
 typedef struct moment {
@@ -47,106 +39,15 @@ typedef struct moment {
 } moment;
 
 typedef struct bench_load {
-    options wanted;
+    load_options wanted;
     int epoll;
-    bench_flow *flows;
+    bench_flow *flows;     /* of lines, or */
+    http_flow *http_flows; /* of HTTP requests */
     bench_request request;
     bench_tally tally;
     uint64_t start_ns; /* from the first connect or fork to the last greeting */
     const alloc_count *counts;
 } bench_load;
-
-static const struct option known[] = {
-    {"tcp", required_argument, NULL, 't'},
-    {"spawn", no_argument, NULL, 'p'},
-    {"connections", required_argument, NULL, 'c'},
-    {"inflight", required_argument, NULL, 'f'},
-    {"size", required_argument, NULL, 'z'},
-    {"seconds", required_argument, NULL, 's'},
-    {"milliseconds", required_argument, NULL, 'S'},
-    {"warmup", required_argument, NULL, 'w'},
-    {"messages", required_argument, NULL, 'm'},
-    {"init", no_argument, NULL, 'i'},
-    {"cpu", required_argument, NULL, 'u'},
-    {"server-cpu", required_argument, NULL, 'U'},
-    {"server-pid", required_argument, NULL, 'P'},
-    {"alloc-file", required_argument, NULL, 'a'},
-    {0},
-};
-
-static const char usage[] =
-    "usage: load --tcp HOST:PORT | --spawn -- COMMAND...\n"
-    "  --connections N   (1)      --inflight M     requests on each (1)\n"
-    "  --size BYTES      of a request, newline included (120)\n"
-    "  --seconds S       (2)      --milliseconds S\n"
-    "  --warmup MS       (300)    --messages N     instead of a time\n"
-    "  --init            greet as MCP asks before the first request\n"
-    "  --cpu N           of this process   --server-cpu N  of the spawned one\n"
-    "  --server-pid PID  whose processor time to read (--spawn knows it)\n"
-    "  --alloc-file F    what alloc_count.so writes";
-
-static void set_number(options *wanted, const struct option *option,
-                       const char *text)
-{
-    const char *name = option->name;
-    int which = option->val;
-
-    if (which == 'c')
-        wanted->connections = number_of(name, text, 1);
-    else if (which == 'f')
-        wanted->inflight = number_of(name, text, 1);
-    else if (which == 'z')
-        wanted->size = number_of(name, text, 1);
-    else if (which == 's')
-        wanted->duration_ns = number_of(name, text, 1) * 1000000000U;
-    else if (which == 'S')
-        wanted->duration_ns = number_of(name, text, 1) * 1000000U;
-    else if (which == 'w')
-        wanted->warmup_ns = number_of(name, text, 0) * 1000000U;
-    else if (which == 'u')
-        wanted->cpu = (int)number_of(name, text, 0);
-    else if (which == 'U')
-        wanted->server_cpu = (int)number_of(name, text, 0);
-    else if (which == 'P')
-        wanted->server = (pid_t)number_of(name, text, 1);
-}
-
-static options parse(int argc, char **argv)
-{
-    options wanted = {.connections = 1,
-                      .inflight = 1,
-                      .size = 120,
-                      .duration_ns = 2000000000U,
-                      .warmup_ns = 300000000U,
-                      .cpu = -1,
-                      .server_cpu = -1};
-    bool spawned = false;
-    int which, index = 0;
-
-    while ((which = getopt_long(argc, argv, "", known, &index)) != -1) {
-        if (which == '?') {
-            exit(2);
-        } else if (which == 't') {
-            wanted.address = optarg;
-        } else if (which == 'p') {
-            spawned = true;
-        } else if (which == 'i') {
-            wanted.init = true;
-        } else if (which == 'a') {
-            wanted.alloc_file = optarg;
-        } else if (which == 'm') {
-            wanted.messages = number_of("--messages", optarg, 0);
-            wanted.counted = true;
-        } else {
-            set_number(&wanted, &known[index], optarg);
-        }
-    }
-    wanted.command = spawned && optind < argc ? argv + optind : NULL;
-    errno = 0;
-    if ((wanted.address == NULL) == (wanted.command == NULL))
-        die("%s", usage);
-    return wanted;
-}
 
 static const alloc_count *map_counts(const char *path)
 {
@@ -164,11 +65,11 @@ static const alloc_count *map_counts(const char *path)
 
 static route reach(bench_load *load)
 {
-    options *wanted = &load->wanted;
+    load_options *wanted = &load->wanted;
     route server =
         wanted->command != NULL
             ? spawn(wanted->command, wanted->server_cpu, &wanted->server)
-            : connect_to(wanted->address);
+            : connect_to(wanted->tcp);
 
     errno = 0;
     if (wanted->init && !greet(server))
@@ -176,30 +77,76 @@ static route reach(bench_load *load)
     return server;
 }
 
+/* A server that is not greeted gets requests of the same size all the same. */
+static void open_http(const bench_load *load, http_flow *flow,
+                      bench_tally *tally)
+{
+    const load_options *wanted = &load->wanted;
+    http_door door = {
+        .address = wanted->http,
+        .era = wanted->modern ? HTTP_STATELESS : HTTP_SESSIONS,
+        .session = "0123456789abcdef0123456789abcdef",
+    };
+    int fd = connect_to(wanted->http).in;
+
+    if (wanted->modern || wanted->init)
+        door.session[0] = '\0';
+    errno = 0;
+    if (wanted->init && !wanted->modern && !http_greet(fd, &door))
+        die("the server did not answer initialize");
+    http_flow_init(flow, fd, load->epoll, &door, &load->request, wanted->fixed,
+                   tally);
+}
+
+static request_form form_of(const load_options *wanted)
+{
+    if (wanted->http == NULL)
+        return REQUEST_LINE;
+    return wanted->modern ? REQUEST_MODERN : REQUEST_PLAIN;
+}
+
 static void open_flows(bench_load *load)
 {
-    options *wanted = &load->wanted;
+    load_options *wanted = &load->wanted;
     uint64_t begin = now_ns();
 
     if (wanted->command != NULL)
         wanted->connections = 1;
-    load->flows = calloc(wanted->connections, sizeof *load->flows);
     load->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (load->flows == NULL || load->epoll < 0)
+    if (load->epoll < 0)
         die("start");
-    request_init(&load->request, wanted->size);
+    load->flows = must_have(calloc(wanted->connections, sizeof *load->flows));
+    load->http_flows =
+        must_have(calloc(wanted->connections, sizeof *load->http_flows));
+    request_init(&load->request, wanted->size, form_of(wanted));
     for (size_t i = 0; i < wanted->connections; i++)
-        flow_init(&load->flows[i], reach(load), load->epoll, &load->request,
-                  wanted->inflight, &load->tally);
+        if (wanted->http != NULL)
+            open_http(load, &load->http_flows[i], &load->tally);
+        else
+            flow_init(&load->flows[i], reach(load), load->epoll, &load->request,
+                      wanted->inflight, &load->tally);
     load->start_ns = now_ns() - begin;
     load->counts = map_counts(wanted->alloc_file);
+}
+
+static void start_flows(bench_load *load)
+{
+    for (size_t i = 0; i < load->wanted.connections; i++)
+        if (load->wanted.http != NULL)
+            http_flow_start(&load->http_flows[i]);
+        else
+            flow_start(&load->flows[i]);
 }
 
 static void close_flows(bench_load *load)
 {
     for (size_t i = 0; i < load->wanted.connections; i++)
-        flow_deinit(&load->flows[i]);
+        if (load->wanted.http != NULL)
+            http_flow_deinit(&load->http_flows[i]);
+        else
+            flow_deinit(&load->flows[i]);
     free(load->flows);
+    free(load->http_flows);
     request_deinit(&load->request);
     close(load->epoll);
     if (load->wanted.command != NULL)
@@ -213,7 +160,10 @@ static bool turn(const bench_load *load)
     int ready = epoll_wait(load->epoll, events, EVENTS, PATIENCE_MS);
 
     for (int i = 0; i < ready; i++)
-        flow_ready(events[i].data.ptr, events[i].events);
+        if (load->wanted.http != NULL)
+            http_flow_ready(events[i].data.ptr);
+        else
+            flow_ready(events[i].data.ptr, events[i].events);
     return ready > 0;
 }
 
@@ -272,7 +222,7 @@ static void print_cost(moment from, moment to, double ns, double messages)
 
 static void print(const bench_load *load, moment from, moment to)
 {
-    const options *wanted = &load->wanted;
+    const load_options *wanted = &load->wanted;
     double messages = (double)(to.answers - from.answers);
     double ns = to.time > from.time ? (double)(to.time - from.time) : 1;
 
@@ -291,19 +241,31 @@ static void print(const bench_load *load, moment from, moment to)
            load->tally.outstanding);
 }
 
+/* A server that compiles itself while it runs needs processor time for that,
+ * and on a busy machine the clock on the wall does not tell how much it got. */
+static void warm_up(const bench_load *load)
+{
+    const load_options *wanted = &load->wanted;
+    uint64_t begin = now_ns(), used = cpu_ns(wanted->server);
+
+    run_until(load, begin + wanted->warmup_ns, UINT64_MAX);
+    while (cpu_ns(wanted->server) - used < wanted->warmup_cpu_ns &&
+           now_ns() - begin < WARMUP_MAX_NS)
+        run_until(load, now_ns() + WARMUP_STEP_NS, UINT64_MAX);
+}
+
 /* No messages at all means that only the start is of interest. */
 static void measure(bench_load *load)
 {
-    const options *wanted = &load->wanted;
+    const load_options *wanted = &load->wanted;
 
     if (wanted->counted && wanted->messages == 0) {
         moment now = look(load);
         print(load, now, now);
         return;
     }
-    for (size_t i = 0; i < wanted->connections; i++)
-        flow_start(&load->flows[i]);
-    run_until(load, now_ns() + wanted->warmup_ns, UINT64_MAX);
+    start_flows(load);
+    warm_up(load);
     load->tally.times = (latency){0};
     moment from = look(load);
     if (wanted->counted)
@@ -312,6 +274,8 @@ static void measure(bench_load *load)
         run_until(load, from.time + wanted->duration_ns, UINT64_MAX);
     moment to = look(load);
     drain(load);
+    if (wanted->http != NULL && wanted->save != NULL)
+        http_flow_save(&load->http_flows[0], wanted->save);
     print(load, from, to);
 }
 
@@ -319,7 +283,7 @@ int main(int argc, char **argv)
 {
     static bench_load load;
 
-    load.wanted = parse(argc, argv);
+    load.wanted = load_options_parse(argc, argv);
     pin_to(load.wanted.cpu);
     signal(SIGPIPE, SIG_IGN);
     open_flows(&load);

@@ -1,0 +1,33 @@
+/*
+ * raw.h - the frame of the reference servers: a listener, epoll, and nothing
+ * that could be left out.
+ */
+#ifndef BENCH_RAW_H
+#define BENCH_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RAW_READ_SIZE = 65536, RAW_HELD_MAX = 1 << 20 };
+
+/* The start of a message whose end has not come. */
+typedef struct raw_held {
+    char *bytes;
+    size_t size;
+} raw_held;
+
+/* False: the connection is to be closed. */
+bool raw_hold(raw_held *part, const char *bytes, size_t size);
+void raw_forget(raw_held *part);
+
+/* Waits where it must: nobody else's answer is worth measuring meanwhile. */
+bool raw_write(int fd, const char *bytes, size_t size);
+
+/* `size` bytes were read. False: the connection is to be closed. */
+typedef bool raw_serve(int fd, const char *bytes, size_t size, raw_held *part);
+
+/* Every connection to 127.0.0.1:`port`, for ever. */
+_Noreturn void raw_run(uint16_t port, raw_serve *serve);
+
+#endif
