@@ -127,12 +127,6 @@ FINDS = {
         'src/base/a.c:3: a function of 61 lines'),
     'checksrc finds a file of 601 lines': (
         source_faults, story('a.c', 'int a;\n' * 599), '601 lines'),
-    'checksrc finds a unit test that is never run': (
-        source_faults,
-        {'tests/unit/meson.build': "names = ['buf']\n",
-         'tests/unit/test_buf.c': '/* test_buf.c - x. */\n',
-         'tests/unit/test_map.c': '/* test_map.c - x. */\n'},
-        'tests/unit/test_map.c: not in'),
     'checksrc warns of a file of 401 lines': (
         source_warnings, story('a.c', 'int a;\n' * 399), '401 lines'),
 }

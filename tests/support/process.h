@@ -13,7 +13,7 @@ char process_state(pid_t pid);
 /* Whether it is there and no zombie: who reaps orphans is not our affair. */
 bool process_alive(pid_t pid);
 
-/* Waits until it is not, for `ms` at most. */
+/* Waits until it is not, for `ms` at most, stretched. */
 bool process_gone_within(pid_t pid, int ms);
 
 /* No child of ours is there, not even a zombie. */
@@ -21,6 +21,13 @@ bool process_has_no_children(void);
 
 /* Open descriptors of ours, or of another process. */
 int process_count_files(pid_t pid);
+
+/*
+ * A time after which a test gives up, or within which something must get
+ * done: FL_SLOW times as long, if that is set. Valgrind needs it; what a test
+ * demands in that time stays the same.
+ */
+int stretched(int time);
 
 /* Running under Valgrind, which keeps limits of its own. */
 bool process_in_valgrind(void);

@@ -154,8 +154,8 @@ static fl_child_options options_for(const char *const *argv)
 
     return (fl_child_options){.argv = argv,
                               .envp = envp,
-                              .stop_grace_ms = SHORT_MS,
-                              .kill_grace_ms = SHORT_MS};
+                              .stop_grace_ms = (uint64_t)stretched(SHORT_MS),
+                              .kill_grace_ms = (uint64_t)stretched(SHORT_MS)};
 }
 
 static void begin(scene *run, const fl_child_options *options)
@@ -602,7 +602,7 @@ static void test_child_stop_terms_after_the_grace(void **state)
     end(&run);
     assert_complete(&run);
     assert_signal(&run, SIGTERM);
-    assert_true(now_ms() - start >= SHORT_MS);
+    assert_true(now_ms() - start >= (uint64_t)stretched(SHORT_MS));
 }
 
 static void test_child_stop_kills_what_ignores_term(void **state)
@@ -616,8 +616,9 @@ static void test_child_stop_kills_what_ignores_term(void **state)
     begin(&run, &options);
     end(&run);
     assert_signal(&run, SIGKILL);
-    assert_true(now_ms() - start >= 2 * SHORT_MS);
-    assert_true(now_ms() - start < 2 * SHORT_MS + 2000);
+    uint64_t took = now_ms() - start;
+    assert_true(took >= (uint64_t)stretched(2 * SHORT_MS));
+    assert_true(took < (uint64_t)stretched(2 * SHORT_MS + 2000));
 }
 
 static void test_child_stop_right_away_and_twice(void **state)
@@ -1045,7 +1046,7 @@ int main(void)
         cmocka_unit_test(test_child_without_memory_leaves_nothing),
     };
 
-    alarm(120);                  /* a hang is a failure too */
-    fl_loop_free(fl_loop_new()); /* what libuv opens once and for all */
+    alarm((unsigned)stretched(120)); /* a hang is a failure too */
+    fl_loop_free(fl_loop_new());     /* what libuv opens once and for all */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

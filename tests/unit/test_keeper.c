@@ -285,7 +285,7 @@ static void test_keeper_reaps_orphans_while_the_child_lives(void **state)
     pid_t daemon = first == child ? second : first;
     kill(daemon, SIGKILL);
     for (int waited = 0; kill(daemon, 0) == 0; waited++) {
-        assert_true(waited < PATIENCE_MS);
+        assert_true(waited < stretched(PATIENCE_MS));
         usleep(1000);
     }
     assert_true(process_alive(child));
@@ -344,7 +344,7 @@ static void test_keeper_holds_nothing_of_its_host(void **state)
     next_pid(&kept);
     /* stdio, lifeline, status, its signals; a moment for it to let go */
     for (int waited = 0; process_count_files(kept.keeper) > 6; waited++) {
-        assert_true(waited < PATIENCE_MS);
+        assert_true(waited < stretched(PATIENCE_MS));
         usleep(1000);
     }
     say(&kept, FL_KEEPER_KILL);
@@ -400,6 +400,6 @@ int main(void)
         cmocka_unit_test(test_keeper_without_a_list_ends_the_group),
     };
 
-    alarm(60); /* a hang is a failure too */
+    alarm((unsigned)stretched(60)); /* a hang is a failure too */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
