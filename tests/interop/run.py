@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""run.py SCENARIO --fairlead PROGRAM --cache FOLDER - one interop proof, TAP.
+"""run.py SCENARIO [OPTION]... - one interop proof, TAP.
 
-A scenario pairs our command with a foreign SDK. What a scenario needs is
-installed into the cache folder once, at the versions pinned beside this file.
-If that cannot be had (no toolchain, no registry) the scenario is skipped, by
-name and with the reason; once everything is installed, whatever goes wrong is
-a failure.
+A scenario pairs our command or our library with a foreign SDK. What it needs
+is installed into the cache folder once, at the versions pinned beside this
+file. If that cannot be had (no toolchain, no registry) the scenario is
+skipped, by name and with the reason; once everything is installed, whatever
+goes wrong is a failure.
 
   FAIRLEAD_INTEROP_CACHE     another cache folder
   FAIRLEAD_INTEROP_REQUIRED  set: a scenario that cannot run has failed
@@ -22,16 +22,37 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # the source folder stays as it is
 from toolchains import (  # noqa: E402
-    Python, Rust, Skip, TypeScript, last_line, run_to_end)
+    Go, Python, Rust, Skip, TypeScript, last_line, run_to_end)
 
 CLIENT_SECONDS = 150
 CALL_SECONDS = 60
 LISTEN_SECONDS = 10
 
 LEGACY, MODERN = '2025-11-25', '2026-07-28'
+
+# Whether our own client finds out that a server speaks 2026-07-28.
+MODERN_CLIENT = True
+
+
+class Way(NamedTuple):
+    """One way to talk: what clients are told to do, what must come of it."""
+    name: str
+    mode: str
+    revision: str
+    url: str
+
+
+WAYS = {way.name: way for way in (
+    Way('legacy', 'legacy', LEGACY, 'http://{}/mcp'),
+    Way('auto', 'auto', MODERN, 'http://{}/mcp'),
+    Way('HTTP+SSE', 'legacy', LEGACY, 'sse+http://{}/sse'),
+)}
+OLD, BOTH = ('legacy',), ('legacy', 'auto')
+OLD_SSE, BOTH_SSE = (*OLD, 'HTTP+SSE'), (*BOTH, 'HTTP+SSE')
 
 # What a client must have reported, in this order.
 FACTS = {
@@ -45,6 +66,7 @@ FACTS = {
     'unknown': 'an unknown tool is refused with -32602',
     'together': 'calls made at once get their own answers',
     'cancel': 'a cancelled call stops, and the session goes on',
+    'changed': 'a change of the list of tools is told',
     'ping': 'ping is answered',
     'leave': 'the server leaves when its input ends',
 }
@@ -80,32 +102,29 @@ def read_report(output):
     return report
 
 
-def check_client(tap, client, mode, revision, server):
+def check_client(tap, client, way, server):
     """Runs a foreign client; every fact it does not confirm has failed."""
-    code, out, err = run_to_end([*client, mode, revision, *server],
+    code, out, err = run_to_end([*client, way.mode, way.revision, *server],
                                 CLIENT_SECONDS)
     report = read_report(out)
+    failures = tap.failures
     for name, fact in FACTS.items():
-        if name == 'ping' and revision == MODERN:
+        if name == 'ping' and way.revision == MODERN:
             continue
         if name == 'leave' and len(server) == 1:  # an address
             continue
         why = report.get(name, f'not reported; the client left with {code}: '
                                + last_line(err))
-        tap.result(why is None, f'{mode}: {fact}', why)
-    if tap.failures:
+        tap.result(why is None, f'{way.name}: {fact}', why)
+    if tap.failures > failures:
         sys.stderr.write(out + err)
 
 
-MODES = {'v1': (('legacy', LEGACY),),
-         'v2': (('legacy', LEGACY), ('auto', MODERN))}
-
-
-def stdio_client(tap, fairlead, sdk):
+def stdio_client(tap, tools, sdk, ways):
     """Their client starts our demo."""
-    for mode, revision in MODES[sdk.version]:
-        check_client(tap, sdk.script('client'), mode, revision,
-                     [fairlead, 'demo', '--listen', 'stdio:'])
+    for way in ways:
+        check_client(tap, sdk.script('client'), way,
+                     [tools.fairlead, 'demo', '--listen', 'stdio:'])
 
 
 def free_port():
@@ -125,17 +144,15 @@ def wait_until_open(port, process):
 
 
 @contextmanager
-def demo_over_tcp(fairlead):
-    """Yields the address of our demo, which must be there until the end."""
-    address = f'127.0.0.1:{free_port()}'
-    with subprocess.Popen([fairlead, 'demo', '--listen', f'tcp://{address}'],
-                          stdin=subprocess.DEVNULL,
+def serving(command, port):
+    """A server, which must be there until the end."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL,
                           stdout=sys.stderr) as process:
         try:
-            wait_until_open(int(address.rsplit(':', 1)[1]), process)
-            yield address
+            wait_until_open(port, process)
+            yield
             if process.poll() is not None:
-                raise RuntimeError(f'the demo left: {process.returncode}')
+                raise RuntimeError(f'the server left: {process.returncode}')
         finally:
             process.terminate()
             try:
@@ -144,19 +161,35 @@ def demo_over_tcp(fairlead):
                 process.kill()
 
 
-def tcp_client(tap, fairlead, sdk):
+@contextmanager
+def demo(fairlead, url):
+    """Yields the address of our demo."""
+    port = free_port()
+    address = f'127.0.0.1:{port}'
+    with serving([fairlead, 'demo', '--listen', url.format(address)], port):
+        yield address
+
+
+def tcp_client(tap, tools, sdk, ways):
     """Their client connects to our demo."""
-    client = sdk.client()
-    with demo_over_tcp(fairlead) as address:
-        for mode, revision in MODES['v2']:
-            check_client(tap, client, mode, revision, [address])
+    client = sdk.script('client')
+    for way in ways:
+        with demo(tools.fairlead, 'tcp://{}') as address:
+            check_client(tap, client, way, [address])
+
+
+def http_client(tap, tools, sdk, ways):
+    """The same, over HTTP: one address serves them all, and /sse besides."""
+    client = sdk.script('client')
+    for way in ways:
+        with demo(tools.fairlead, 'http://{}/mcp') as address:
+            check_client(tap, client, way, [way.url.format(address)])
 
 
 class Call:
     """`fairlead call --json`, and what came of it."""
 
-    def __init__(self, fairlead, server, *words):
-        command = [fairlead, 'call', '--json', *words, '--', *server]
+    def __init__(self, command):
         self.code, out, self.err = run_to_end(command, CALL_SECONDS)
         try:
             self.result = json.loads(out)
@@ -177,6 +210,10 @@ class Call:
 
     def is_error(self):
         return bool(self.result) and self.result.get('isError') is True
+
+
+def call_child(fairlead, server, *words):
+    return Call([fairlead, 'call', '--json', *words, '--', *server])
 
 
 def check_tools(tap, call, names):
@@ -202,11 +239,7 @@ def check_refusals(tap, call, failing):
                unknown.why)
 
 
-def stdio_server(tap, fairlead, sdk):
-    """Our command starts their server."""
-    def call(*words):
-        return Call(fairlead, sdk.script('server'), *words)
-
+def check_server(tap, call):
     awkward = 'Grüße, 你好, \U0001F600, "quoted"\n\\ \u2028 end'
     check_tools(tap, call, {'echo', 'add', 'slow', 'fail', 'large'})
     check_text(tap, call, 'arguments as JSON arrive untouched', awkward,
@@ -223,10 +256,82 @@ def stdio_server(tap, fairlead, sdk):
     check_refusals(tap, call, ['fail', 'message=on purpose'])
 
 
-def everything_server(tap, fairlead, sdk):
+def stdio_server(tap, tools, sdk, _ways):
+    """Our command starts their server."""
+    server = sdk.script('server')
+    check_server(tap, lambda *words: call_child(tools.fairlead, server, *words))
+
+
+class Watch:
+    """What watch.c printed: {first word: [rest of the line]}."""
+
+    def __init__(self, command):
+        self.code, self.out, self.err = run_to_end(command, CALL_SECONDS)
+        self.lines = {}
+        for line in self.out.splitlines():
+            word, _, rest = line.partition(' ')
+            self.lines.setdefault(word, []).append(rest)
+
+    def says(self, word, *wanted):
+        """Each of these is a part of the line with that word, in order."""
+        lines = self.lines.get(word, [])
+        return (len(lines) == len(wanted) and
+                all(part in line for part, line in zip(wanted, lines)))
+
+    def why(self):
+        return f'exit code {self.code}; ' + \
+               last_line(self.out[-2000:] + self.err)
+
+
+def check_watch(tap, watch, revision):
+    facts = {
+        'the revision agreed on is the newest both know':
+            watch.says('revision', revision),
+        'each step is told':
+            watch.says('progress', *(f'{n} of 5' for n in range(1, 6))),
+        'a cancelled call stops, and the session goes on':
+            watch.says('ended', 'E_CANCELLED') and
+            watch.says('result', '5 steps', '1 stopped', 'unlocked'),
+        'a change of the list of tools is told':
+            watch.code == 0 and
+            watch.says('notification', 'notifications/tools/list_changed') and
+            watch.says('tools', 'unlock', 'vault'),
+    }
+    for fact, good in facts.items():
+        tap.result(good, fact, watch.why())
+
+
+class Named:
+    """A Tap that says which way each fact was found."""
+
+    def __init__(self, tap, name):
+        self.tap, self.name = tap, name
+
+    def result(self, good, name, why=''):
+        self.tap.result(good, f'{self.name}: {name}', why)
+
+
+def http_server(tap, tools, sdk, ways):
+    """Our command and our library connect to their server. One that has been
+    watched is another one: each way meets a fresh one."""
+    server = sdk.script('server')
+    for way in ways:
+        port = free_port()
+        url = way.url.format(f'127.0.0.1:{port}')
+        newest = [LEGACY] if way.mode == 'legacy' else []
+        offer = [word for date in newest for word in ('--revision', date)]
+        revision = way.revision if MODERN_CLIENT else LEGACY
+        with serving([*server, str(port)], port):
+            named = Named(tap, way.name)
+            check_server(named, lambda *words: Call(
+                [tools.fairlead, 'call', url, '--json', *offer, *words]))
+            check_watch(named, Watch([tools.watch, url, *newest]), revision)
+
+
+def everything_server(tap, tools, sdk, _ways):
     """Our command starts the reference server that has everything."""
     def call(*words):
-        return Call(fairlead, sdk.everything(), *words)
+        return call_child(tools.fairlead, sdk.everything(), *words)
 
     check_tools(tap, call, {'echo', 'get-sum', 'get-tiny-image'})
     check_text(tap, call, 'echo answers', 'Echo: hello there',
@@ -245,23 +350,42 @@ def everything_server(tap, fairlead, sdk):
     check_refusals(tap, call, ['get-sum', 'a=two', 'b=3'])
 
 
-# name: (what runs, the toolchain, its major version)
+# name: (what runs, the toolchain, its major version, in which ways)
 SCENARIOS = {
-    'everything-server': (everything_server, TypeScript, 'v1'),
-    'typescript-sdk-v1-client': (stdio_client, TypeScript, 'v1'),
-    'typescript-sdk-v2-client': (stdio_client, TypeScript, 'v2'),
-    'python-sdk-v1-client': (stdio_client, Python, 'v1'),
-    'python-sdk-v2-client': (stdio_client, Python, 'v2'),
-    'rust-sdk-tcp-client': (tcp_client, Rust, 'v2'),
-    'typescript-sdk-v1-server': (stdio_server, TypeScript, 'v1'),
-    'typescript-sdk-v2-server': (stdio_server, TypeScript, 'v2'),
-    'python-sdk-v1-server': (stdio_server, Python, 'v1'),
-    'python-sdk-v2-server': (stdio_server, Python, 'v2'),
+    'everything-server': (everything_server, TypeScript, 'v1', ()),
+    'typescript-sdk-v1-client': (stdio_client, TypeScript, 'v1', OLD),
+    'typescript-sdk-v2-client': (stdio_client, TypeScript, 'v2', BOTH),
+    'python-sdk-v1-client': (stdio_client, Python, 'v1', OLD),
+    'python-sdk-v2-client': (stdio_client, Python, 'v2', BOTH),
+    'rust-sdk-tcp-client': (tcp_client, Rust, 'v2', BOTH),
+    'typescript-sdk-v1-server': (stdio_server, TypeScript, 'v1', ()),
+    'typescript-sdk-v2-server': (stdio_server, TypeScript, 'v2', ()),
+    'python-sdk-v1-server': (stdio_server, Python, 'v1', ()),
+    'python-sdk-v2-server': (stdio_server, Python, 'v2', ()),
+
+    'typescript-sdk-v1-http-client': (http_client, TypeScript, 'v1', OLD_SSE),
+    'typescript-sdk-v2-http-client': (http_client, TypeScript, 'v2', BOTH_SSE),
+    'python-sdk-v1-http-client': (http_client, Python, 'v1', OLD_SSE),
+    'python-sdk-v2-http-client': (http_client, Python, 'v2', BOTH_SSE),
+    'go-sdk-http-client': (http_client, Go, 'v1', BOTH_SSE),
+    'rust-sdk-http-client': (http_client, Rust, 'v2', BOTH),
+    'typescript-sdk-v1-http-server': (http_server, TypeScript, 'v1', OLD_SSE),
+    'typescript-sdk-v2-http-server': (http_server, TypeScript, 'v2', BOTH),
+    'python-sdk-v1-http-server': (http_server, Python, 'v1', OLD_SSE),
+    'python-sdk-v2-http-server': (http_server, Python, 'v2', BOTH_SSE),
+    'go-sdk-http-server': (http_server, Go, 'v1', BOTH_SSE),
+    'rust-sdk-http-server': (http_server, Rust, 'v2', BOTH),
 }
 
 
-def run_scenario(name, fairlead, cache):
-    prove, toolchain, version = SCENARIOS[name]
+class Tools(NamedTuple):
+    """Our programs."""
+    fairlead: str
+    watch: str
+
+
+def run_scenario(name, tools, cache):
+    prove, toolchain, version, ways = SCENARIOS[name]
     tap = Tap()
     try:
         sdk = toolchain(cache, version)
@@ -272,10 +396,21 @@ def run_scenario(name, fairlead, cache):
         print(f'1..0 # SKIP {name}: {reason}')
         return 0
     try:
-        prove(tap, fairlead, sdk)
+        prove(tap, tools, sdk, [WAYS[way] for way in ways])
     except (OSError, RuntimeError) as trouble:
         tap.result(False, f'{name} ran to its end', str(trouble))
     return tap.finish()
+
+
+def program(path):
+    return os.path.abspath(shutil.which(path) or path)
+
+
+def stay_home():
+    """No proxy for ourselves, whatever the registries need."""
+    for name in 'NO_PROXY', 'no_proxy':
+        others = os.environ.get(name)
+        os.environ[name] = f'{others},127.0.0.1' if others else '127.0.0.1'
 
 
 def main():
@@ -283,16 +418,17 @@ def main():
     parser.add_argument('scenario', nargs='?', choices=SCENARIOS)
     parser.add_argument('--list', action='store_true')
     parser.add_argument('--fairlead', default='fairlead')
+    parser.add_argument('--watch', default='watch')
     parser.add_argument('--cache', type=Path,
                         default=Path.cwd() / 'interop-cache')
     given = parser.parse_args()
     if given.list or not given.scenario:
         print('\n'.join(SCENARIOS))
         return 0
+    stay_home()
     cache = Path(os.environ.get('FAIRLEAD_INTEROP_CACHE') or given.cache)
-    fairlead = shutil.which(given.fairlead) or given.fairlead
-    return run_scenario(given.scenario, os.path.abspath(fairlead),
-                        cache.resolve())
+    tools = Tools(program(given.fairlead), program(given.watch))
+    return run_scenario(given.scenario, tools, cache.resolve())
 
 
 if __name__ == '__main__':

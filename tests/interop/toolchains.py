@@ -58,13 +58,13 @@ def run_to_end(command, seconds, **options):
             return None, out, err + f'\nerror: not done in {seconds} s\n'
 
 
-def need_program(name, least=None):
+def need_program(name, least=None, ask='--version'):
     """Skips unless it is there, and at least of the version `least`."""
     path = shutil.which(name)
     if not path:
         raise Skip(f'{name} not found')
     if least:
-        code, out, err = run_to_end([path, '--version'], VERSION_SECONDS)
+        code, out, err = run_to_end([path, ask], VERSION_SECONDS)
         found = re.search(r'(\d+)\.(\d+)', out)
         if code != 0 or not found:
             raise Skip(f'{name} does not run: {last_line(err)}')
@@ -177,11 +177,20 @@ class Python:
                 str(HERE / 'python' / f'{role}_{self.version}.py')]
 
 
+def build(what, command, folder, env):
+    """What was fetched has to compile: trouble is a failure, not a skip."""
+    code, _, err = run_to_end(command, BUILD_SECONDS, cwd=folder,
+                              env={**os.environ, **env})
+    if code != 0:
+        sys.stderr.write(err)
+        raise RuntimeError(f'{what}: {first_error(err)}')
+
+
 class Rust:
-    """Fetching may be impossible; what was fetched has to compile."""
+    """One program for both roles."""
 
     def __init__(self, cache, _version):
-        cargo = need_program('cargo')
+        self.cargo = need_program('cargo')
         need_program('rustc', (1, 88))
         self.env = {'CARGO_NET_RETRY': '1', 'CARGO_HTTP_TIMEOUT': '30',
                     'CARGO_TERM_COLOR': 'never'}
@@ -190,19 +199,39 @@ class Rust:
         with once(cache, 'rust', pins) as folder:
             if folder:
                 self.copy()
-                install('cargo fetch', [cargo, 'fetch', '--quiet'], folder,
-                        self.env)
+                install('cargo fetch', [self.cargo, 'fetch', '--quiet'],
+                        folder, self.env)
         self.copy()
-        self.build = [cargo, 'build', '--quiet', '--offline',
-                      '--target-dir', 'target']
 
     def copy(self):
         shutil.copytree(HERE / 'rust', self.folder, dirs_exist_ok=True)
 
-    def client(self):
-        code, _, err = run_to_end(self.build, BUILD_SECONDS, cwd=self.folder,
-                                  env={**os.environ, **self.env})
-        if code != 0:
-            sys.stderr.write(err)
-            raise RuntimeError(f'cargo build: {first_error(err)}')
-        return [str(self.folder / 'target' / 'debug' / 'interop')]
+    def script(self, role):
+        build('cargo build', [self.cargo, 'build', '--quiet', '--offline',
+                              '--target-dir', 'target'], self.folder, self.env)
+        return [str(self.folder / 'target' / 'debug' / 'interop'), role]
+
+
+class Go:
+    """One program for both roles. The sums of what it needs are looked up
+    when that is fetched, and kept in the cache with it."""
+
+    def __init__(self, cache, _version):
+        self.go = need_program('go', (1, 25), 'version')
+        self.env = {'GOFLAGS': '-mod=mod -buildvcs=false', 'GOWORK': 'off',
+                    'GOTOOLCHAIN': 'local'}
+        source = HERE / 'go'
+        self.folder = cache / 'go'
+        with once(cache, 'go', source / 'go.mod') as folder:
+            if folder:
+                copy_sources(source, folder)
+                install('go list',
+                        [self.go, 'list', '-deps', '-f', '{{""}}', '.'], folder,
+                        self.env)
+        for path in source.glob('*.go'):
+            shutil.copy(path, self.folder)
+
+    def script(self, role):
+        build('go build', [self.go, 'build', '-o', 'interop', '.'],
+              self.folder, {**self.env, 'GOPROXY': 'off'})
+        return [str(self.folder / 'interop'), role]

@@ -79,6 +79,14 @@ async def check_cancel(peer):
     assert peer.heard == before, f'{peer.heard - before} notifications late'
 
 
+async def check_changed(peer):
+    async with peer.watch() as told:
+        await peer.call('unlock')
+        await told()
+    names = {tool.name for tool in (await peer.session.list_tools()).tools}
+    assert 'vault' in names, names
+
+
 async def check_ping(peer):
     await peer.session.send_ping()
 

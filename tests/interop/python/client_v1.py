@@ -1,10 +1,15 @@
-"""client_v1.py MODE REVISION COMMAND... - the checks, with version 1."""
+"""client_v1.py MODE REVISION SERVER... - the checks, with version 1.
+
+SERVER is a command, or the address of a server that is there already.
+"""
 import asyncio
 import sys
 from contextlib import asynccontextmanager
 
 from mcp import ClientSession, McpError, StdioServerParameters, types
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from checks import prove
 
@@ -14,9 +19,18 @@ class Peer:
 
     def __init__(self):
         self.session, self.revision, self.heard = None, None, 0
+        self.changed = asyncio.Event()
 
     async def on_message(self, message):
-        self.heard += isinstance(message, types.ServerNotification)
+        if isinstance(message, types.ServerNotification):
+            self.heard += 1
+            if isinstance(message.root, types.ToolListChangedNotification):
+                self.changed.set()
+
+    @asynccontextmanager
+    async def watch(self):
+        self.changed.clear()
+        yield self.changed.wait
 
     @staticmethod
     def is_error(result):
@@ -44,12 +58,18 @@ class Peer:
         return cancel
 
 
+def streams(server, *arguments):
+    if server.startswith('sse+'):
+        return sse_client(server.removeprefix('sse+'))
+    if server.startswith('http'):
+        return streamable_http_client(server)
+    return stdio_client(StdioServerParameters(command=server, args=arguments))
+
+
 @asynccontextmanager
 async def connect():
     peer = Peer()
-    command, *arguments = sys.argv[3:]
-    server = StdioServerParameters(command=command, args=arguments)
-    async with stdio_client(server) as (reader, writer):
+    async with streams(*sys.argv[3:]) as (reader, writer, *_):
         async with ClientSession(reader, writer,
                                  message_handler=peer.on_message) as session:
             peer.session = session

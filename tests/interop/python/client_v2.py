@@ -1,14 +1,16 @@
-"""client_v2.py MODE REVISION COMMAND... - the checks, with version 2.
+"""client_v2.py MODE REVISION SERVER... - the checks, with version 2.
 
 MODE is the SDK's own: "legacy" opens with initialize, "auto" asks with
-server/discover first.
+server/discover first. SERVER is a command, or the address of a server that is
+there already.
 """
 import asyncio
 import sys
 import warnings
 from contextlib import asynccontextmanager
 
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters, types
+from mcp.client.sse import sse_client
 
 from checks import prove
 
@@ -20,9 +22,22 @@ class Peer:
 
     def __init__(self):
         self.session, self.revision, self.heard = None, None, 0
+        self.changed = asyncio.Event()
 
-    async def on_message(self, _message):
+    async def on_message(self, message):
         self.heard += 1
+        if isinstance(message, types.ToolListChangedNotification):
+            self.changed.set()
+
+    @asynccontextmanager
+    async def watch(self):
+        """Of themselves, only servers of old tell what changes."""
+        if self.revision < '2026':
+            self.changed.clear()
+            yield self.changed.wait
+        else:
+            async with self.session.listen(tools_list_changed=True) as events:
+                yield lambda: anext(events)
 
     @staticmethod
     def is_error(result):
@@ -44,12 +59,19 @@ class Peer:
         return cancel
 
 
+def reach(server, *arguments):
+    if server.startswith('sse+'):
+        return sse_client(server.removeprefix('sse+'))
+    if server.startswith('http'):
+        return server
+    return StdioServerParameters(command=server, args=arguments)
+
+
 @asynccontextmanager
 async def connect():
     peer = Peer()
-    mode, _, command, *arguments = sys.argv[1:]
-    server = StdioServerParameters(command=command, args=arguments)
-    async with Client(server, mode=mode,
+    mode, _, *server = sys.argv[1:]
+    async with Client(reach(*server), mode=mode,
                       message_handler=peer.on_message) as client:
         peer.session, peer.revision = client, client.protocol_version
         yield peer

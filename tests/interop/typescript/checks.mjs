@@ -33,18 +33,19 @@ async function add({ call }) {
 
 /*
  * The SDK drops a progress notification that comes in one chunk with the
- * result, so all five are looked for on the wire, and most in the callback.
+ * result, and on a busy machine that may be several. So all five are looked
+ * for on the wire, and some in the callback.
  */
 async function progress({ call, heard }) {
     const told = [];
     const from = heard.length;
-    await call('slow', { steps: 5, delay_ms: 10 },
+    await call('slow', { steps: 5, delay_ms: 20 },
         { onprogress: (step) => told.push(step.progress) });
     const sent = heard.slice(from)
         .filter((message) => message.method === 'notifications/progress')
         .map((message) => message.params.progress);
     assert.deepEqual(sent, [1, 2, 3, 4, 5]);
-    assert.ok(told.length >= 4, `the callback ran ${told.length} times`);
+    assert.ok(told.length > 0, 'the callback never ran');
 }
 
 async function fail({ call }) {
@@ -89,6 +90,14 @@ async function cancel({ call, heard }) {
     assert.deepEqual(heard.slice(from), []);
 }
 
+async function changed({ client, call, changes }) {
+    const told = changes.next();
+    await call('unlock', {});
+    await told;
+    const { tools } = await client.listTools();
+    assert.ok(tools.some((tool) => tool.name === 'vault'));
+}
+
 async function ping({ client }) {
     await client.ping();
 }
@@ -129,9 +138,31 @@ async function report(name, check) {
     }
 }
 
+/* The transport for a command, http://... or sse+http://... */
+export function reach([first, ...args], Stdio, Http, Sse) {
+    if (first.startsWith('sse+'))
+        return new Sse(new URL(first.slice('sse+'.length)));
+    if (first.startsWith('http'))
+        return new Http(new URL(first));
+    return new Stdio({ command: first, args });
+}
+
+/* What the SDK's clients take for "listChanged", and a way to wait for it. */
+export function watchTools() {
+    let tell;
+    const onChanged = () => tell?.();
+    return {
+        listChanged: {
+            tools: { autoRefresh: false, debounceMs: 0, onChanged },
+        },
+        next: () => new Promise((resolve) => { tell = resolve; }),
+    };
+}
+
 /*
- * `peer` is { client, transport, connect(), call(tool, arguments, options),
- * agreed() }; `revision` is the one that must be agreed on.
+ * `peer` is { client, transport, changes, connect(), agreed(),
+ * call(tool, arguments, options) }; `revision` is the one that must be agreed
+ * on, and `changes` comes from watchTools().
  */
 export async function prove(peer, revision) {
     await report('revision', async () => {
@@ -140,7 +171,7 @@ export async function prove(peer, revision) {
         assert.equal(peer.agreed(), revision);
     });
     const checks = { list, echo, add, progress, fail, large, unknown,
-        together, cancel };
+        together, cancel, changed };
     if (revision < '2026')
         checks.ping = ping;
     checks.leave = leave; // last: nothing works after it
