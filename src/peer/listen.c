@@ -230,7 +230,7 @@ static void say_goodbye(fl_listen *listen)
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                 "\"params\":{\"requestId\":"),
         listen->id,
-        FL_SPAN(",\"reason\":\"the server is shutting down\"}}"),
+        FL_SPAN(",\"reason\":\"the subscription has ended\"}}"),
     };
 
     fl_return_send(&listen->to, listen->id, result, 7);

@@ -165,6 +165,12 @@ static void on_abandoned(fl_link *link, fl_reply reply)
         fl_call_cancel(call);
 }
 
+/* Nobody listens any more, and an open subscription would hold the link. */
+static void on_ended(fl_link *link)
+{
+    fl_listen_end(link->user);
+}
+
 static void on_closed(fl_link *link, const fl_error *why)
 {
     fl_session *session = link->user;
@@ -193,6 +199,7 @@ static const fl_link_events session_events = {
     .on_message = on_message,
     .on_writable = on_writable,
     .on_abandoned = on_abandoned,
+    .on_ended = on_ended,
     .on_closed = on_closed,
 };
 

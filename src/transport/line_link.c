@@ -109,7 +109,11 @@ static void lose(fl_line_link *line, const fl_error *why)
 /* The peer will say no more, but may be waiting for answers. */
 static void finish(fl_line_link *line, const fl_error *why)
 {
+    const fl_link_events *events = line->link.events;
+
     fl_line_input_finish(line);
+    if (line->link.state == FL_LINK_ACTIVE && events->on_ended != NULL)
+        events->on_ended(&line->link);
     if (line->link.state != FL_LINK_ACTIVE)
         return;
     if (line->link.holds == 0) {

@@ -78,6 +78,10 @@ typedef struct fl_link_events {
      * reply is to be ended all the same; it goes nowhere. May be NULL. */
     void (*on_abandoned)(fl_link *link, fl_reply reply);
 
+    /* The peer will say no more, but may be waiting for answers: who holds the
+     * link for anything else lets go now. May be NULL. */
+    void (*on_ended)(fl_link *link);
+
     /* An outage began; on_open or on_closed will end it. May be NULL. */
     void (*on_down)(fl_link *link, const fl_error *why);
 

@@ -7,6 +7,7 @@
 
 #include "io/loop.h"
 #include "io/stream.h"
+#include "support/process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,7 +149,7 @@ static inline time_t io_seconds(void)
 /* Turns the loop until `condition`, and fails the test if that never comes. */
 #define io_until(loop, condition)                                              \
     for (time_t io_start = io_seconds(); !(condition);) {                      \
-        assert_true(io_seconds() - io_start < 60);                             \
+        assert_true(io_seconds() - io_start < stretched(60));                  \
         io_turn(loop);                                                         \
     }
 

@@ -112,7 +112,7 @@ static inline void raw_put(raw_peer *peer, const char *bytes, size_t len)
     for (time_t begun = io_seconds(); len > 0;) {
         ssize_t n = send(peer->fd, bytes, len, MSG_NOSIGNAL);
         assert_true(n > 0 || errno == EAGAIN);
-        assert_true(io_seconds() - begun < 60);
+        assert_true(io_seconds() - begun < stretched(60));
         if (n > 0) {
             bytes += n;
             len -= (size_t)n;
@@ -161,7 +161,7 @@ static inline const char *raw_hear(raw_peer *peer)
     for (time_t begun = io_seconds(); (end = raw_find_end(peer)) == NULL;) {
         if (peer->ended)
             fail_msg("the connection ended instead of a line");
-        if (io_seconds() - begun > 30)
+        if (io_seconds() - begun > stretched(30))
             fail_msg("waited for a line in vain");
         io_turn(peer->loop);
         raw_read(peer);

@@ -169,7 +169,7 @@ static void converse(void *user)
         talk();
         fl_link_close(at.link);
         for (time_t begun = io_seconds(); at.closed == 0; turn())
-            assert_true(io_seconds() - begun < 10);
+            assert_true(io_seconds() - begun < stretched(10));
         fl_link_unref(at.link);
     }
     for (int i = 0; i < BOTS; i++)

@@ -15,7 +15,7 @@ static fake_door door;
 
 #define GONE(id)                                                               \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{" \
-    "\"requestId\":" id ",\"reason\":\"the server is shutting down\"}}"
+    "\"requestId\":" id ",\"reason\":\"the subscription has ended\"}}"
 
 static void add_tool(const char *name)
 {
@@ -163,6 +163,18 @@ static void test_listen_does_not_hold_the_closing_up(void **state)
     raw_asks(&host.peer, LISTEN("1", TOOLS), WELCOME("1"));
     fl_server_close(host.server, 3600000, host_closed, &host);
     raw_hears(&host.peer, GOODBYE("1"));
+    host_end(&host);
+}
+
+static void test_listen_does_not_hold_a_link_whose_client_is_done(void **state)
+{
+    (void)state;
+    host_begin_with(&host, NULL);
+    raw_say(&host.peer, LISTEN("1", TOOLS));
+    raw_hears_part(&host.peer, "acknowledged");
+    raw_finish(&host.peer);
+    /* at once, without the clock having moved: nothing is under way */
+    io_until(host.loop, fl_server_links(host.server) == 0);
     host_end(&host);
 }
 
@@ -322,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_listen_ends_when_it_is_cancelled),
         cmocka_unit_test(test_listen_ends_with_the_server),
         cmocka_unit_test(test_listen_does_not_hold_the_closing_up),
+        cmocka_unit_test(test_listen_does_not_hold_a_link_whose_client_is_done),
         cmocka_unit_test(test_listen_keeps_its_link_from_being_idle),
         cmocka_unit_test(test_listen_goes_with_its_link),
         cmocka_unit_test(test_listen_has_a_limit_on_each_link),

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "io/loop.h"
 #include "io/timer.h"
+#include "support/process.h"
 #include "support/ration.h"
 
 #include <poll.h>
@@ -337,14 +338,14 @@ static void on_woken(void *user)
 
     sleeper->woken_ms = wall_ms();
     sleeper->now_ms = fl_loop_now(sleeper->loop);
-    fl_timer_start(&sleeper->near, 60);
+    fl_timer_start(&sleeper->near, (uint64_t)stretched(60));
 }
 
 static void *wake_late(void *user)
 {
     struct sleeper *sleeper = user;
 
-    usleep(150 * 1000);
+    usleep((useconds_t)stretched(150) * 1000);
     assert_int_equal(fl_loop_post(sleeper->loop, on_woken, sleeper), FL_OK);
     return NULL;
 }
@@ -361,8 +362,8 @@ static void test_loop_knows_the_time_when_it_is_woken(void **state)
     assert_int_equal(pthread_create(&thread, NULL, wake_late, &sleeper), 0);
     fl_loop_run(sleeper.loop);
     pthread_join(thread, NULL);
-    assert_true(sleeper.woken_ms - sleeper.now_ms < 100);
-    assert_true(sleeper.fired_ms - sleeper.woken_ms >= 50);
+    assert_true(sleeper.woken_ms - sleeper.now_ms < (uint64_t)stretched(100));
+    assert_true(sleeper.fired_ms - sleeper.woken_ms >= (uint64_t)stretched(50));
     fl_loop_free(sleeper.loop);
 }
 

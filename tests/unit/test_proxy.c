@@ -199,7 +199,7 @@ static void pump(int from, int to)
 
 #define through_tunnel(condition)                                              \
     for (time_t begun = io_seconds(); !(condition);) {                         \
-        assert_true(io_seconds() - begun < 30);                                \
+        assert_true(io_seconds() - begun < stretched(30));                     \
         io_turn(at.loop);                                                      \
         pump(one.fd, tunnel);                                                  \
         pump(tunnel, one.fd);                                                  \

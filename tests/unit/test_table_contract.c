@@ -12,6 +12,7 @@
 #include "base/span.h"
 #include "io/loop.h"
 #include "io/timer.h"
+#include "support/process.h"
 #include "support/ration.h"
 #include "transport/transport.h"
 
@@ -218,7 +219,8 @@ static const struct place *place_of(const fl_transport *row)
 
 static void turn_until(struct client *client, const int *count, int wanted)
 {
-    uint64_t end = fl_loop_now(client->loop) + PATIENCE_MS;
+    uint64_t patience = (uint64_t)stretched(PATIENCE_MS);
+    uint64_t end = fl_loop_now(client->loop) + patience;
 
     while (*count < wanted) {
         fl_loop_step(client->loop);
