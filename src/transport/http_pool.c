@@ -237,8 +237,7 @@ static void serve(fl_http_pool *pool)
     fl_http_call *call;
     fl_status rc = FL_OK;
 
-    while (!fl_list_empty(&pool->waiting) && find_usable(pool) != NULL) {
-        call = first_in_line(pool);
+    while (find_usable(pool) != NULL && (call = first_in_line(pool)) != NULL) {
         rc = launch(pool, call);
         if (rc == FL_AGAIN) {
             wait_in_line(pool, call);
