@@ -56,6 +56,8 @@ static const char demo[] =
     "HTTP+SSE of 2024):\n"
     "  --max-sessions N        at one time; 10000\n"
     "  --session-timeout SECS  end a session nobody uses for so long; 3600\n"
+    "  --head-timeout SECONDS  for the whole head of a request; 10\n"
+    "  --body-timeout SECONDS  from there to its whole body; 30\n"
     "  --stateless             serve the older revisions without a session\n"
     "  --no-sse                no HTTP+SSE of 2024\n"
     "  --allow-origin ORIGIN   pages that may use it, as in\n"

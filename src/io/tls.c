@@ -163,6 +163,8 @@ static void set_rules(fl_tls *tls, const fl_tls_options *options)
     SSL_CTX *context = tls->context;
 
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    /* of TLS 1.2 what RFC 9113 appendix A leaves: forward secret, and AEAD */
+    SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20");
     SSL_CTX_set_options(context,
                         SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS |

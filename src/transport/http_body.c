@@ -57,6 +57,12 @@ void fl_http_body_begin(fl_http_turn *turn, const fl_head *head)
         refuse_budget(turn);
 }
 
+static void refuse_packing(fl_http_turn *turn)
+{
+    fl_http_refuse_with(turn, 400, FL_RPC_PARSE_ERROR,
+                        "the body is not what Content-Encoding says");
+}
+
 /* False: it was refused, and the turn is gone. */
 static bool gather(fl_http_turn *turn, fl_span bytes)
 {
@@ -65,6 +71,7 @@ static bool gather(fl_http_turn *turn, fl_span bytes)
                        : fl_buf_append(&turn->body, bytes);
     size_t held = fl_buf_len(&turn->body);
 
+    turn->unpacked = rc == FL_END;
     if (rc >= 0)
         return held <= turn->budgeted ||
                take_budget(turn, held - turn->budgeted);
@@ -73,8 +80,7 @@ static bool gather(fl_http_turn *turn, fl_span bytes)
     else if (rc == FL_E_NOMEM)
         fl_http_refuse_with(turn, 503, FL_RPC_BUSY, "out of memory");
     else
-        fl_http_refuse_with(turn, 400, FL_RPC_PARSE_ERROR,
-                            "the body is not what Content-Encoding says");
+        refuse_packing(turn);
     return false;
 }
 
@@ -97,6 +103,10 @@ void fl_http_body_end(fl_http_turn *turn)
 
     fl_timer_stop(&turn->timer);
     turn->phase = FL_HTTP_WAITING;
+    if (turn->inflate != NULL && !turn->unpacked) {
+        refuse_packing(turn); /* the packed stream has no end */
+        return;
+    }
     switch (turn->verb) {
     case FL_HTTP_POST:
         fl_http_post(turn, head, body);

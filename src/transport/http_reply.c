@@ -146,5 +146,6 @@ fl_status fl_http_turn_end(fl_link *link, fl_http_turn *turn, int code,
     else
         rc = fl_http_turn_answer(turn, 202, NULL, 0, NULL, 0);
     fl_http_turn_free(turn);
-    return rc == FL_E_NOMEM ? FL_E_STATE : rc;
+    /* neither is an invitation to try again: the turn is gone */
+    return rc == FL_E_NOMEM || rc == FL_E_TOO_BIG ? FL_E_STATE : rc;
 }

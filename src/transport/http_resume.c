@@ -109,10 +109,11 @@ static void on_done(void *user, fl_status status)
     }
     /* nothing was missed, or nothing was asked for, whatever the log has had
      * to forget */
+    bool alive = turn->standing || running != NULL;
     uint64_t said = turn->standing    ? session->said
                     : running != NULL ? running->events
-                                      : UINT64_MAX;
-    bool current = turn->events == said || turn->unasked;
+                                      : 0;
+    bool current = (alive && turn->events == said) || turn->unasked;
     if (status != FL_OK && !current) {
         refuse(turn, status);
     } else if (turn->standing) {

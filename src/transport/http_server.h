@@ -139,6 +139,7 @@ struct fl_http_turn {
     fl_http_phase phase;
     fl_http_route route;
     fl_http_verb verb;
+    bool unpacked;   /* the packed body is whole */
     bool in_one;     /* the body may come in one piece, and stay */
     bool standing;   /* the session's GET stream */
     bool replaying;  /* what it missed is being said */
