@@ -19,7 +19,7 @@ run:
 	@tools/run $(ARGS)
 
 test:
-	@tools/bootstrap build test interop || { echo '0 passed, 1 failed'; exit 1; }
+	@tools/bootstrap build test interop browser || { echo '0 passed, 1 failed'; exit 1; }
 	@tools/test $(ARGS)
 
 check:

@@ -1,5 +1,5 @@
 """wire.py - bytes to `fairlead demo` and lines back, good or bad, over TCP,
-Unix sockets, TLS and stdio.
+Unix sockets, TLS and stdio. (HTTP has web.py on top of this.)
 
 Nothing here waits for ever: a server that hangs is a test that fails.
 """
@@ -12,6 +12,7 @@ import shutil
 import socket
 import ssl
 import time
+from urllib.parse import urlsplit
 
 from flow import (Mismatch, Skip, WAIT, contains, demo, equal, folder, require,
                   run)
@@ -120,15 +121,17 @@ def dial(url):
         one.settimeout(WAIT)
         one.connect(url[5:])
         return one
-    host, _, port = url.partition('://')[2].rpartition(':')
-    return socket.create_connection((host, int(port)), WAIT)
+    where = urlsplit(url)
+    return socket.create_connection((where.hostname, where.port), WAIT)
 
 
 @contextlib.contextmanager
 def served(*ways, options=()):
     with folder() as place:
         urls = {'tcp': 'tcp://127.0.0.1:0', 'unix': f'unix:{place}/s',
-                'stdio': 'stdio:', 'tls': 'tls://127.0.0.1:0'}
+                'stdio': 'stdio:', 'tls': 'tls://127.0.0.1:0',
+                'http': 'http://127.0.0.1:0/mcp',
+                'https': 'https://127.0.0.1:0/mcp'}
         with demo(*options, listen=[urls[way] for way in ways]) as serving:
             yield serving
 
