@@ -10,22 +10,32 @@
 
 #include "io/loop.h"
 
+/* One large answer is written at once, and may leave slowly all the same. */
+static uint64_t taken(const fl_http_conn *conn)
+{
+    return conn->written - fl_stream_pending(conn->stream);
+}
+
+static void watch(fl_http_conn *conn)
+{
+    conn->taken_then = taken(conn);
+    fl_timer_start(&conn->stuck, conn->hub->options.send_timeout_ms);
+}
+
 static void on_timer(fl_timer *timer, void *user)
 {
     fl_http_conn *conn = user;
-    uint64_t patience = conn->hub->options.send_timeout_ms;
+    bool moved = taken(conn) != conn->taken_then;
 
     (void)timer;
     fl_http_backlog_charge(conn);
     if (conn->charged == 0 || conn->closing)
         return;
-    if (conn->written == conn->written_then) {
+    if (moved)
+        watch(conn);
+    else
         fl_http_conn_break(conn, FL_E_TIMEOUT,
                            "the client does not take its answers");
-        return;
-    }
-    conn->written_then = conn->written;
-    fl_timer_start(&conn->stuck, patience);
 }
 
 void fl_http_backlog_init(fl_http_conn *conn)
@@ -57,8 +67,7 @@ void fl_http_backlog_charge(fl_http_conn *conn)
     if (held == 0 || patience == FL_NEVER) {
         fl_timer_stop(&conn->stuck);
     } else if (!fl_timer_running(&conn->stuck)) {
-        conn->written_then = conn->written;
-        fl_timer_start(&conn->stuck, patience);
+        watch(conn);
     }
 }
 

@@ -146,6 +146,7 @@ fl_status fl_http_turn_end(fl_link *link, fl_http_turn *turn, int code,
     else
         rc = fl_http_turn_answer(turn, 202, NULL, 0, NULL, 0);
     fl_http_turn_free(turn);
-    /* neither is an invitation to try again: the turn is gone */
-    return rc == FL_E_NOMEM || rc == FL_E_TOO_BIG ? FL_E_STATE : rc;
+    /* the reply has ended, whatever became of it: nothing smaller to be said,
+     * and no reason to close the link */
+    return rc < 0 ? FL_E_STATE : rc;
 }

@@ -184,17 +184,17 @@ struct fl_http_conn {
     const char *refusal; /* not NULL: every request is told so */
     uint64_t retry_ms;   /* when to come again */
     uint64_t quiet_since;
-    fl_timer stuck;        /* runs while there is a backlog */
-    size_t charged;        /* of it, to the budget */
-    uint64_t written;      /* bytes, ever */
-    uint64_t written_then; /* when `stuck` was started */
-    unsigned version;      /* of HTTP, once known */
-    bool ended;            /* the client has said all */
-    bool leased;           /* ... and its timer is for that no longer */
-    bool shut;             /* takes no more requests */
-    bool heard;            /* a request has come */
-    bool in_head;          /* part of one has: the timer is for that */
-    bool held;             /* input waits in the codec */
+    fl_timer stuck;      /* runs while there is a backlog */
+    size_t charged;      /* of it, to the budget */
+    uint64_t written;    /* bytes, ever */
+    uint64_t taken_then; /* of them, when `stuck` was started */
+    unsigned version;    /* of HTTP, once known */
+    bool ended;          /* the client has said all */
+    bool leased;         /* ... and its timer is for that no longer */
+    bool shut;           /* takes no more requests */
+    bool heard;          /* a request has come */
+    bool in_head;        /* part of one has: the timer is for that */
+    bool held;           /* input waits in the codec */
     bool closing;
 };
 /* Takes the stream. */

@@ -27,13 +27,12 @@ enum {
 };
 
 /* Wakes up for the session's own end, and for what its log has to forget. */
-static void watch(fl_http_session *session)
+static void watch(fl_http_session *session, uint64_t ms)
 {
-    const fl_http_settings *http = &session->hub->options.http;
-    uint64_t ms = http->session_idle_ms;
+    uint64_t age = session->hub->options.http.event_age_ms;
 
-    if (session->log != NULL && http->event_age_ms < ms)
-        ms = http->event_age_ms + 1;
+    if (session->log != NULL && age < ms)
+        ms = age + 1;
     if (ms != FL_NEVER)
         fl_timer_start(&session->timer, ms);
 }
@@ -116,9 +115,9 @@ static void on_timer(fl_timer *timer, void *user)
     }
     forget_old(session);
     if (!is_idle(session) || limit == FL_NEVER)
-        watch(session);
+        watch(session, limit);
     else if (silence(session) < limit)
-        fl_timer_start(&session->timer, limit - silence(session));
+        watch(session, limit - silence(session));
     else
         fl_http_session_over(session, FL_E_TIMEOUT,
                              "the session was idle for too long");
@@ -135,9 +134,7 @@ static bool make_room(fl_http_hub *hub)
     for (fl_list *node = hub->by_use.next;
          node != &hub->by_use && looked_at < LOOK_AT; node = node->next) {
         fl_http_session *oldest = FL_LIST_ENTRY(node, fl_http_session, node);
-        if (silence(oldest) < EVICT_AFTER_MS)
-            return false;
-        if (is_idle(oldest)) {
+        if (is_idle(oldest) && silence(oldest) >= EVICT_AFTER_MS) {
             fl_http_session_over(oldest, FL_E_LIMIT,
                                  "another session needed the room");
             return true;
@@ -179,7 +176,7 @@ static fl_status enter_hub(fl_http_session *session)
     session->link.stats.last_seen_ms = fl_loop_now(hub->loop);
     session->caller->sessions++;
     fl_list_append(&hub->by_use, &session->node);
-    watch(session);
+    watch(session, hub->options.http.session_idle_ms);
     return FL_OK;
 }
 
@@ -297,8 +294,9 @@ static void settle_budget(fl_http_session *session)
 
     fl_budget_give(&hub->budget, session->budgeted);
     hub->logged -= session->budgeted;
-    session->budgeted = fl_budget_take(&hub->budget, held, true) ? held : 0;
-    hub->logged += session->budgeted;
+    fl_budget_charge(&hub->budget, held); /* may_keep() has been asked */
+    session->budgeted = held;
+    hub->logged += held;
 }
 
 static bool may_keep(const fl_http_hub *hub, size_t bytes)
@@ -323,7 +321,8 @@ static fl_status append(fl_http_session *session, uint64_t stream,
             fl_events_open(hub->events, fl_span_of(session->id), &session->log);
         if (rc != FL_OK)
             return rc;
-        watch(session); /* from now on things grow old */
+        /* from now on things grow old */
+        watch(session, hub->options.http.session_idle_ms);
     }
     if (!may_keep(hub, data.len)) {
         fl_event_log_append(session->log, stream, number, (fl_span){0}, now);
@@ -362,32 +361,48 @@ static fl_http_turn *receiver(const fl_http_session *session)
     return NULL;
 }
 
+/* Nobody reads. What the log would not take is not put to it: the hole would
+ * cost what waits there already, and here the sender can be told. */
+static fl_status put_aside(fl_http_session *session, const fl_span *parts,
+                           size_t count)
+{
+    fl_http_turn nobody = {.events = session->said + 1};
+    size_t bytes = fl_span_total(parts, count);
+
+    if (bytes > session->hub->options.http.event_bytes)
+        return FL_E_TOO_BIG;
+    if (session->said - session->delivered >= PENDING_MAX ||
+        !may_keep(session->hub, bytes))
+        return FL_BUSY;
+    session->said++; /* used up, even if there was no memory */
+    return fl_http_session_keep(session, &nobody, parts, count);
+}
+
+static fl_status send_live(fl_http_session *session, fl_http_turn *turn,
+                           const fl_span *parts, size_t count)
+{
+    char id[FL_HTTP_EVENT_ID];
+
+    turn->events = session->said + 1;
+    fl_status rc = fl_http_turn_event(
+        turn, fl_http_turn_id(turn, id),
+        fl_http_event_type(session->hub, false, parts, count), parts, count,
+        false);
+    if (rc != FL_OK)
+        return rc;
+    if (turn->resumable)
+        fl_http_session_keep(session, turn, parts, count);
+    session->delivered = ++session->said;
+    return FL_OK;
+}
+
 static fl_status send_standing(fl_http_session *session, const fl_span *parts,
                                size_t count)
 {
     fl_http_turn *turn = receiver(session);
-    fl_http_turn nobody = {.events = session->said};
-    char id[FL_HTTP_EVENT_ID];
-    fl_status rc;
+    fl_status rc = turn != NULL ? send_live(session, turn, parts, count)
+                                : put_aside(session, parts, count);
 
-    if (turn == NULL) {
-        nobody.events++;
-        rc = session->said - session->delivered < PENDING_MAX
-                 ? fl_http_session_keep(session, &nobody, parts, count)
-                 : FL_BUSY;
-    } else {
-        turn->events = session->said + 1;
-        rc = fl_http_turn_event(
-            turn, fl_http_turn_id(turn, id),
-            fl_http_event_type(session->hub, false, parts, count), parts, count,
-            false);
-        if (rc == FL_OK && turn->resumable)
-            fl_http_session_keep(session, turn, parts, count);
-    }
-    if (rc == FL_OK)
-        session->said++;
-    if (rc == FL_OK && turn != NULL)
-        session->delivered = session->said;
     session->busy |= rc == FL_BUSY;
     return rc;
 }
