@@ -445,6 +445,7 @@ def test_a_client_without_a_known_certificate_is_refused():
                 equal(pings_over_tls(place, url, 'unknown'), b'')
             call(url, 'ping', *ca).expect(2)
             equal(pings_over_tls(place, url, 'known'), PONG)
+            until(lambda: logged(serving, 'link opened'), 'it is told')
             equal(len(logged(serving, 'link opened')), 1)
             until(lambda: files(serving) == before, 'no file is left open')
 
