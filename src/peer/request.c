@@ -189,9 +189,10 @@ static size_t put_params(const fl_request *request, fl_span params,
     bool nested = fl_json_type_of(meta) == FL_JSON_OBJECT;
     fl_span into = nested ? meta : params;
     fl_span members[4];
-    size_t added =
-        own_members(request, has_claim(meta) ? (fl_span){0} : claim, members);
 
+    if (has_claim(meta))
+        claim = (fl_span){0};
+    size_t added = own_members(request, claim, members);
     if (added == 0) {
         parts[0] = params;
         return 1;

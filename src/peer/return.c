@@ -40,8 +40,9 @@ static void send_batch(const fl_return *to)
 
     if (to->session->link != NULL && rc == FL_OK)
         rc = fl_reply_end(to->reply, &array, array.len > 0 ? 1 : 0);
-    if (to->session->link != NULL && rc != FL_OK)
-        fl_link_close(to->session->link); /* better than half an array */
+    /* nobody there is no reason; an array that does not fit is */
+    if (to->session->link != NULL && rc < 0 && rc != FL_E_STATE)
+        fl_link_close(to->session->link);
     fl_batch_free(to->batch);
 }
 

@@ -108,7 +108,9 @@ static void on_closer(fl_timer *timer, void *user)
     for (fl_list *node = hub->conns.next; node != &hub->conns;) {
         fl_http_conn *conn = FL_LIST_ENTRY(node, fl_http_conn, node);
         node = node->next;
-        if (!fl_http_conn_is_busy(conn))
+        if (conn->closing)
+            fl_stream_close(conn->stream); /* it had its time to read */
+        else if (!fl_http_conn_is_busy(conn))
             fl_http_conn_break(conn, FL_E_CLOSED, "the server is closing");
     }
     fl_timer_start(&hub->closer, hub->options.drain_ms);
