@@ -224,7 +224,7 @@ void fl_http_turn_lost(fl_http_turn *turn);
 void fl_http_turn_free(fl_http_turn *turn);
 /* A whole answer with a JSON body, or none if `count` is 0. */
 fl_status fl_http_turn_answer(fl_http_turn *turn, unsigned status,
-                              const fl_field *fields, size_t field_count,
+                              const fl_field *more, size_t more_count,
                               const fl_span *parts, size_t count);
 /* Becomes an event stream, if it is not one yet. */
 FL_MUST_USE fl_status fl_http_turn_stream(fl_http_turn *turn);
@@ -239,7 +239,7 @@ void fl_http_turn_finish(fl_http_turn *turn);
 void fl_http_turn_break(fl_http_turn *turn);
 /* The exchange of `from` is `turn`'s from here on, and `from` goes. */
 void fl_http_turn_adopt(fl_http_turn *turn, fl_http_turn *from);
-fl_span fl_http_turn_field(fl_link *link, void *turn, const char *name);
+fl_span fl_http_turn_field(fl_link *link, void *stream, const char *name);
 
 /* http_reply.c: the functions of fl_transport for links whose replies are
  * turns. */

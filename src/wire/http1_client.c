@@ -154,6 +154,8 @@ static const char *fault_of(const client *c, const fl_http1_message *m)
 
     if ((status < 200 || status == 204) && m->head.has_body)
         return "body in a response that has none";
+    if (status < 200 && m->head.version == 10)
+        return "interim response in HTTP/1.0"; /* RFC 9110 15.2 */
     return status == 101 && !c->now->upgrade
                ? "change of protocol that was not asked for"
                : NULL;

@@ -125,6 +125,7 @@ static void test_client_skips_interim_responses(void **state)
           "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
           "<200|>+.");
     check("HTTP/1.1 100 C\r\nContent-Length: 1\r\n\r\n", "lost.");
+    check("HTTP/1.0 100 C\r\n\r\n", "lost.");
     check("HTTP/1.1 100 C\r\nTransfer-Encoding: chunked\r\n\r\n", "lost.");
 }
 
