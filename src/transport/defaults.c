@@ -9,6 +9,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "guard/addresses.h"
+#include "io/tls.h"
 #include "transport/http_options.h"
 
 #include <assert.h>
@@ -304,6 +305,25 @@ fl_status fl_options_for_client(const fl_options *given,
         rc = fl_error_set(error, FL_E_INVALID,
                           "address: port 0 is no place to connect to");
     return rc;
+}
+
+fl_status fl_options_server_tls(const fl_options *full,
+                                const fl_address *address,
+                                const char *const *alpn, fl_tls **tls,
+                                fl_error *error)
+{
+    *tls = NULL;
+    if (!fl_address_is_tls(address))
+        return FL_OK;
+    return fl_tls_new_server(
+        &(fl_tls_options){
+            .cert_file = full->tls.cert_file,
+            .key_file = full->tls.key_file,
+            .ca_file = full->tls.ca_file,
+            .require_client_cert = full->tls.require_client_cert,
+            .alpn = alpn,
+        },
+        tls, error);
 }
 
 fl_stream_limits fl_options_limits(const fl_options *full)

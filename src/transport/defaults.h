@@ -19,6 +19,13 @@ FL_MUST_USE fl_status fl_options_for_client(const fl_options *given,
                                             const fl_address *address,
                                             fl_options *full, fl_error *error);
 
+/* The TLS of a listener on this address; NULL in `tls` if it has none. `alpn`
+ * as in io/tls.h. */
+FL_MUST_USE fl_status fl_options_server_tls(const fl_options *full,
+                                            const fl_address *address,
+                                            const char *const *alpn,
+                                            fl_tls **tls, fl_error *error);
+
 /* What the io room needs to know of checked options. */
 fl_stream_limits fl_options_limits(const fl_options *full);
 

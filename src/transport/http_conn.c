@@ -106,7 +106,6 @@ static void on_writable(fl_exchange *exchange, void *user)
     fl_link *link = turn->link;
 
     (void)user;
-    turn->busy = false;
     if (link == NULL)
         return;
     if (link->transport == &fl_http_session_transport)

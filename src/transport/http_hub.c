@@ -256,6 +256,18 @@ fl_span fl_http_hub_date(fl_http_hub *hub)
     return (fl_span){hub->date, FL_HTTP_DATE - 1};
 }
 
+fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts, size_t count,
+                           fl_span *whole)
+{
+    fl_status rc = FL_OK;
+
+    fl_buf_truncate(&hub->text, 0);
+    for (size_t i = 0; i < count && rc == FL_OK; i++)
+        rc = fl_buf_append(&hub->text, parts[i]);
+    *whole = fl_buf_view(&hub->text);
+    return rc;
+}
+
 fl_status fl_http_hub_mint(char id[FL_HTTP_ID])
 {
     static const char digits[] = "0123456789abcdef";

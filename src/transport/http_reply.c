@@ -9,17 +9,32 @@
 
 #include <string.h>
 
+/* For both kinds of link whose replies are turns. What is not answered at once
+ * gives its body back, and becomes a stream before long. */
+void fl_http_turn_deliver(fl_http_turn *turn, fl_link *link, const fl_msg *msg)
+{
+    fl_http_hub *hub = turn->hub;
+    uint64_t after = hub->options.http.stream_after_ms;
+
+    hub->serving = turn;
+    link->events->on_message(link, msg, (fl_reply){link, turn});
+    if (hub->serving != turn)
+        return; /* answered */
+    hub->serving = NULL;
+    fl_http_turn_shed(turn);
+    if (turn->phase == FL_HTTP_WAITING && after != FL_NEVER)
+        fl_timer_start(&turn->timer, after);
+}
+
 static fl_msg_kind kind_of(fl_http_hub *hub, const fl_span *parts, size_t count)
 {
     fl_msg msg;
     fl_msg_fault fault;
-    fl_status rc = FL_OK;
+    fl_span whole;
+    fl_status rc = fl_http_hub_join(hub, parts, count, &whole);
 
-    fl_buf_truncate(&hub->text, 0);
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&hub->text, parts[i]);
     if (rc == FL_OK)
-        rc = fl_msg_read(fl_buf_view(&hub->text), &msg, &fault);
+        rc = fl_msg_read(whole, &msg, &fault);
     fl_buf_truncate(&hub->text, 0);
     return rc == FL_OK ? msg.kind : FL_MSG_INVALID;
 }
@@ -90,16 +105,12 @@ static unsigned status_of(const fl_link *link, int code)
 /* Its result decides whether there is a session at all. */
 static void open_session(fl_http_turn *turn, const fl_span *parts, size_t count)
 {
-    fl_buf *text = &turn->hub->text;
-    fl_status rc = FL_OK;
+    fl_span whole;
+    fl_status rc = fl_http_hub_join(turn->hub, parts, count, &whole);
 
-    fl_buf_truncate(text, 0);
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(text, parts[i]);
-    turn->initialize =
-        rc == FL_OK && fl_http_session_opened((fl_http_session *)turn->link,
-                                              fl_buf_view(text));
-    fl_buf_truncate(text, 0);
+    turn->initialize = rc == FL_OK && fl_http_session_opened(
+                                          (fl_http_session *)turn->link, whole);
+    fl_buf_truncate(&turn->hub->text, 0);
 }
 
 static fl_status answer_json(fl_link *link, fl_http_turn *turn, int code,

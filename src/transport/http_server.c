@@ -129,31 +129,13 @@ static const fl_acceptor_events acceptor_events = {
     .on_closed = on_acceptor_closed,
 };
 
-static fl_status make_tls(const fl_http_hub *hub, const fl_options *options,
-                          fl_tls **tls, fl_error *error)
-{
-    static const char *const alpn[] = {"h2", "http/1.1", NULL};
-
-    *tls = NULL;
-    if (!hub->tls)
-        return FL_OK;
-    return fl_tls_new_server(
-        &(fl_tls_options){
-            .cert_file = options->tls.cert_file,
-            .key_file = options->tls.key_file,
-            .ca_file = options->tls.ca_file,
-            .require_client_cert = options->tls.require_client_cert,
-            .alpn = alpn,
-        },
-        tls, error);
-}
-
 static fl_status open_acceptor(fl_http_listener *self,
                                const fl_address *address,
                                const fl_options *options, fl_error *error)
 {
+    static const char *const alpn[] = {"h2", "http/1.1", NULL};
     fl_tls *tls;
-    fl_status rc = make_tls(self->hub, options, &tls, error);
+    fl_status rc = fl_options_server_tls(options, address, alpn, &tls, error);
 
     if (rc != FL_OK)
         return rc;

@@ -149,7 +149,6 @@ struct fl_http_turn {
     bool resumable;  /* events have ids and are kept */
     bool gzip;       /* the client takes packed bodies */
     bool dialect;    /* result and complete events */
-    bool busy;       /* a send was refused for want of room */
     fl_span whole;   /* the body, if it came in one piece */
     char request_id[FL_HTTP_REQUEST_ID];
     char origin[FL_HTTP_ORIGIN]; /* "": none was sent */
@@ -163,6 +162,9 @@ fl_http_hub *fl_http_hub_ref(fl_http_hub *hub);
 void fl_http_hub_unref(fl_http_hub *hub);
 /* "Mon, 16 Nov 2026 08:00:00 GMT", made once a second. */
 fl_span fl_http_hub_date(fl_http_hub *hub);
+/* The parts in one piece, in the hub's buffer; good until its next use. */
+FL_MUST_USE fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts,
+                                       size_t count, fl_span *whole);
 /* An id nobody can guess. FL_E_IO: no random source. */
 FL_MUST_USE fl_status fl_http_hub_mint(char id[FL_HTTP_ID]);
 /* The counts of an address; NULL when there is no memory, or too many. */
@@ -248,6 +250,9 @@ fl_status fl_http_turn_reply(fl_link *link, fl_http_turn *turn,
 fl_status fl_http_turn_end(fl_link *link, fl_http_turn *turn, int code,
                            const fl_span *parts, size_t count);
 
+/* The message is delivered, and the turn is its reply. It may be gone on
+ * return. */
+void fl_http_turn_deliver(fl_http_turn *turn, fl_link *link, const fl_msg *msg);
 /* What a dialect calls an event; "message" where there is none. `streamed` is
  * that of result and complete. */
 fl_span fl_http_event_type(fl_http_hub *hub, bool streamed,
@@ -263,7 +268,6 @@ typedef struct fl_http_refusal {
     fl_span data;      /* JSON, or empty */
     fl_span allow;     /* for 405 */
     uint64_t retry_ms; /* for 429 and 503; 0: none */
-    bool close;
 } fl_http_refusal;
 void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal);
 /* The same with a message alone. */

@@ -220,20 +220,10 @@ static void count_in(fl_http_session *session, const fl_msg *msg)
 static void take_request(fl_http_session *session, fl_http_turn *turn,
                          const fl_msg *msg)
 {
-    fl_http_hub *hub = session->hub;
-    fl_link *link = &session->link;
-
-    turn->link = fl_link_ref(link);
-    turn->resumable = !hub->options.http.no_resume;
+    turn->link = fl_link_ref(&session->link);
+    turn->resumable = !session->hub->options.http.no_resume;
     fl_list_append(&session->turns, &turn->session_node);
-    hub->serving = turn;
-    link->events->on_message(link, msg, (fl_reply){link, turn});
-    if (hub->serving != turn)
-        return; /* answered */
-    hub->serving = NULL;
-    fl_http_turn_shed(turn);
-    if (hub->options.http.stream_after_ms != FL_NEVER)
-        fl_timer_start(&turn->timer, hub->options.http.stream_after_ms);
+    fl_http_turn_deliver(turn, &session->link, msg);
 }
 
 void fl_http_session_take(fl_http_session *session, fl_http_turn *turn,
@@ -337,15 +327,12 @@ static fl_status append(fl_http_session *session, uint64_t stream,
 fl_status fl_http_session_keep(fl_http_session *session, fl_http_turn *turn,
                                const fl_span *parts, size_t count)
 {
-    fl_buf *text = &session->hub->text;
-    fl_status rc = FL_OK;
+    fl_span whole;
+    fl_status rc = fl_http_hub_join(session->hub, parts, count, &whole);
 
-    fl_buf_truncate(text, 0);
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(text, parts[i]);
     if (rc == FL_OK)
-        rc = append(session, turn->stream, turn->events, fl_buf_view(text));
-    fl_buf_truncate(text, 0);
+        rc = append(session, turn->stream, turn->events, whole);
+    fl_buf_truncate(&session->hub->text, 0);
     return rc;
 }
 

@@ -77,7 +77,6 @@ static fl_link *make(fl_http_conn *conn)
 
 void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg)
 {
-    fl_http_hub *hub = turn->hub;
     fl_link *link = turn->conn->stateless != NULL &&
                             turn->conn->stateless->state == FL_LINK_ACTIVE
                         ? turn->conn->stateless
@@ -90,17 +89,10 @@ void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg)
     }
     link->stats.messages_in++;
     link->stats.bytes_in += msg->text.len;
-    link->stats.last_seen_ms = fl_loop_now(hub->loop);
+    link->stats.last_seen_ms = fl_loop_now(link->loop);
     turn->link = fl_link_ref(link);
     fl_list_append(&((stateless_link *)link)->turns, &turn->session_node);
-    hub->serving = turn;
-    link->events->on_message(link, msg, (fl_reply){link, turn});
-    if (hub->serving != turn)
-        return; /* answered */
-    hub->serving = NULL;
-    fl_http_turn_shed(turn);
-    if (hub->options.http.stream_after_ms != FL_NEVER)
-        fl_timer_start(&turn->timer, hub->options.http.stream_after_ms);
+    fl_http_turn_deliver(turn, link, msg);
 }
 
 fl_status fl_http_stateless_send(fl_link *link, void *stream,

@@ -206,8 +206,6 @@ static fl_status send_text(fl_http_turn *turn, fl_status composed, bool urgent)
 
     if (rc == FL_OK)
         rc = fl_exchange_send(turn->exchange, &text, 1, urgent);
-    if (rc == FL_BUSY)
-        turn->busy = true;
     rest_text(turn->hub);
     fl_http_backlog_charge(turn->conn);
     return rc;

@@ -236,28 +236,12 @@ static const fl_acceptor_events acceptor_events = {
     .on_closed = on_acceptor_closed,
 };
 
-static fl_status make_tls(const fl_address *address, const fl_options *options,
-                          fl_tls **tls, fl_error *error)
-{
-    *tls = NULL;
-    if (strcmp(address->scheme, "tls") != 0)
-        return FL_OK;
-    return fl_tls_new_server(
-        &(fl_tls_options){
-            .cert_file = options->tls.cert_file,
-            .key_file = options->tls.key_file,
-            .ca_file = options->tls.ca_file,
-            .require_client_cert = options->tls.require_client_cert,
-        },
-        tls, error);
-}
-
 static fl_status open_acceptor(socket_listener *listener,
                                const fl_address *address,
                                const fl_options *options, fl_error *error)
 {
     fl_tls *tls;
-    fl_status rc = make_tls(address, options, &tls, error);
+    fl_status rc = fl_options_server_tls(options, address, NULL, &tls, error);
 
     if (rc != FL_OK)
         return rc;
