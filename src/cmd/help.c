@@ -25,6 +25,8 @@ static const char general[] =
     "  tcp://127.0.0.1:7332    the same over TCP; [::1] for IPv6\n"
     "  tls://example.org:7333  the same inside TLS\n"
     "  unix:/run/demo.sock     a Unix socket; unix:@name is abstract\n"
+    "  https://example.org/mcp Streamable HTTP, every revision; http:// too\n"
+    "  sse+https://...         the HTTP+SSE of 2024 alone\n"
     "\n"
     "'fairlead COMMAND --help' tells more; 'fairlead --version' the version.\n";
 
@@ -96,6 +98,7 @@ static const char call[] =
     "  fairlead call tcp://127.0.0.1:7332 tools\n"
     "  fairlead call tcp://127.0.0.1:7332 call add a=2 b=3\n"
     "  fairlead call unix:/tmp/demo.sock call echo text=@notes.md --json\n"
+    "  fairlead call http://127.0.0.1:8080/mcp info\n"
     "  fairlead call tools -- fairlead demo --listen stdio:\n"
     "  fairlead call call echo text=hi -- fairlead demo --listen stdio:\n"
     "\n"
