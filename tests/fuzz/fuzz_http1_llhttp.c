@@ -167,6 +167,10 @@ static void read_ours(view *v, fl_span in)
     fl_http_free(v->http);
 }
 
+/*
+ * Returns whether it shall look for no body: llhttp would read one in chunks
+ * after a 304, and leaves it to its user to say that there is none.
+ */
 static int their_head(llhttp_t *parser)
 {
     view *v = parser->data;
@@ -175,7 +179,7 @@ static int their_head(llhttp_t *parser)
     if (!v->client)
         method = fl_span_of(llhttp_method_name(llhttp_get_method(parser)));
     begin(v, method, v->client ? parser->status_code : 0);
-    return 0;
+    return v->status == 204 || v->status == 304;
 }
 
 static int their_body(llhttp_t *parser, const char *at, size_t len)
