@@ -112,13 +112,13 @@ KERNEL uint64_t pair_up(token_state *t, uint64_t quotes, uint64_t inside,
     return wrong & ~beyond;
 }
 
-KERNEL void note(fl_json_marks *marks, uint64_t bits, size_t base)
+KERNEL void note(fl_json_level *marks, uint64_t bits, size_t base)
 {
     size_t n = marks->count;
 
+    marks->count += (size_t)__builtin_popcountll(bits);
     for (; bits != 0 && n < FL_JSON_MARKS; bits &= bits - 1)
         marks->at[n++] = base + (size_t)__builtin_ctzll(bits);
-    marks->count = n + (size_t)__builtin_popcountll(bits);
 }
 
 /* Opens and closes the brackets of a block, minding what lies between. */
@@ -135,8 +135,8 @@ KERNEL bool nest(nest_state *n, const tokens *t, const char *text, size_t base,
         unsigned char curly = byte >> 5 & 1;
         rest = ~upto;
         wrong |= t->wrong[n->type[depth]] & part;
-        if (depth == 1)
-            note(marks, delimiters & part, base);
+        if (depth - 1 < FL_JSON_LEVELS)
+            note(&marks->level[depth - 1], delimiters & part, base);
         if ((t->is.open & part) == 0) {
             if (n->type[depth--] != curly)
                 return false;
@@ -146,8 +146,8 @@ KERNEL bool nest(nest_state *n, const tokens *t, const char *text, size_t base,
             n->type[++depth] = curly;
         }
     }
-    if (depth == 1)
-        note(marks, delimiters & rest, base);
+    if (depth - 1 < FL_JSON_LEVELS)
+        note(&marks->level[depth - 1], delimiters & rest, base);
     n->depth = depth;
     return (wrong | (t->wrong[n->type[depth]] & rest)) == 0;
 }
@@ -252,7 +252,8 @@ KERNEL bool check_blocks(fl_span text, unsigned max_depth, fl_json_marks *marks)
     checker c; /* set field by field: to clear it whole costs a tenth */
     size_t base = 0;
 
-    marks->count = 0;
+    for (size_t i = 0; i < FL_JSON_LEVELS; i++)
+        marks->level[i].count = 0;
     if (text.len == 0 || (!fl_json_is_end(text.ptr[text.len - 1]) &&
                           text.ptr[text.len - 1] != '"'))
         return false;

@@ -13,18 +13,6 @@
 
 #include "json/scan.h"
 
-enum { FL_JSON_MARKS = 2 * FL_JSON_MEMBERS };
-
-/*
- * Where the delimiters of the outermost container lie: in an object colon,
- * comma, colon, comma ... and the closing bracket last; in an array only
- * commas and the bracket. `count` goes on counting when `at` is full.
- */
-typedef struct fl_json_marks {
-    size_t count;
-    size_t at[FL_JSON_MARKS];
-} fl_json_marks;
-
 typedef struct fl_json_kernel {
     const char *name;
 

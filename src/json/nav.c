@@ -2,9 +2,10 @@
  * nav.c - finding one's way in validated JSON.
  *
  * A member or an element lies between two delimiters, and a kernel finds
- * those 64 bytes at a time, strings and inner containers passed over. What
- * lies between is trimmed of white space and handed out raw. Nothing here
- * checks grammar; everything here stays inside the slice it was given.
+ * those 64 bytes at a time, strings and inner containers passed over; or the
+ * scan has found them already, while it was there. What lies between is trimmed
+ * of white space and handed out raw. Nothing here checks grammar; everything
+ * here stays inside the slice it was given.
  */
 #include "json/nav.h"
 
@@ -63,58 +64,79 @@ void fl_json_walk_init(fl_json_walk *walk, fl_span container)
     fl_json_type type = fl_json_type_of(container);
 
     walk->in_object = type == FL_JSON_OBJECT;
-    walk->next = walk->found = 0;
+    walk->at = walk->last = walk->ahead;
     walk->from = 1;
     walk->text =
         walk->in_object || type == FL_JSON_ARRAY ? container : (fl_span){0};
+}
+
+void fl_json_walk_inside(fl_json_walk *walk, const fl_json_top *top,
+                         unsigned level, fl_span container)
+{
+    fl_json_walk_init(walk, container);
+    if (walk->text.len == 0 || level >= FL_JSON_LEVELS)
+        return;
+    const fl_json_level *marks = &top->marks.level[level];
+    size_t count = marks->count < FL_JSON_MARKS ? marks->count : FL_JSON_MARKS;
+    const size_t *at = marks->at, *last = marks->at + count;
+    size_t start = (size_t)(container.ptr - top->text.ptr);
+    size_t end = start + container.len;
+
+    walk->from = start + 1;
+    walk->text = (fl_span){top->text.ptr, end};
+    while (at < last && *at < start)
+        at++;
+    /* what comes after the closing bracket is another container's: a walk
+     * ends there, but for one that has nothing before it */
+    if (at < last && *at + 1 < end) {
+        walk->at = at;
+        walk->last = last;
+    }
 }
 
 /* Ends the walk: there is nothing more to look through. */
 static bool stop(fl_json_walk *walk, fl_json_member *member)
 {
     walk->text = (fl_span){0};
-    walk->next = walk->found;
+    walk->at = walk->last;
     *member = (fl_json_member){0};
     return false;
 }
 
-/* Sees to it that `want` delimiters are known; false if there are not. */
+/* Looks for some more delimiters; false if there are less than `want`. */
 static bool look_ahead(fl_json_walk *walk, size_t want)
 {
-    if (walk->next == walk->found) {
-        size_t found =
-            walk->from < walk->text.len
-                ? fl_json_kernel_best()->mark(walk->text, walk->from,
-                                              FL_JSON_WALK_AHEAD, walk->at)
-                : 0;
-        walk->next = 0;
-        walk->found = (unsigned char)found;
-    }
-    return (size_t)walk->found - walk->next >= want;
+    size_t found =
+        walk->from < walk->text.len
+            ? fl_json_kernel_best()->mark(walk->text, walk->from,
+                                          FL_JSON_WALK_AHEAD, walk->ahead)
+            : 0;
+
+    walk->at = walk->ahead;
+    walk->last = walk->ahead + found;
+    return found >= want;
 }
 
 bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member)
 {
-    size_t want = walk->in_object ? 2 : 1, from = walk->from;
+    size_t want = walk->in_object ? 2 : 1;
+    fl_span key = {0};
 
-    if (!look_ahead(walk, want))
+    if ((size_t)(walk->last - walk->at) < want && !look_ahead(walk, want))
         return stop(walk, member);
-    member->key = (fl_span){0};
-    if (walk->in_object) {
-        size_t colon = walk->at[walk->next];
-        member->key = unquote(between(walk->text, from, colon));
-        from = colon + 1;
+    fl_span text = walk->text;
+    size_t from = walk->from, first = walk->at[0], end = walk->at[want - 1];
+    if (want == 2) {
+        key = unquote(between(text, from, first));
+        from = first + 1;
     }
-    size_t end = walk->at[walk->next + want - 1];
-    member->value = between(walk->text, from, end);
-    if (member->value.len == 0)
+    fl_span value = between(text, from, end);
+    if (value.len == 0)
         return stop(walk, member);
-    walk->next = (unsigned char)(walk->next + want);
-    walk->from = end + 1;
-    if (walk->text.ptr[end] != ',') { /* the last one */
-        walk->next = walk->found;
-        walk->from = walk->text.len;
-    }
+    bool more = text.ptr[end] == ',';
+    walk->at = more ? walk->at + want : walk->last;
+    walk->from = more ? end + 1 : text.len;
+    *member = (fl_json_member){key, value};
     return true;
 }
 

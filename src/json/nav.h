@@ -45,14 +45,20 @@ enum { FL_JSON_WALK_AHEAD = 16 };
  * `in_object` is private to nav.c: delimiters are found some at a time. */
 typedef struct fl_json_walk {
     bool in_object;
-    unsigned char next, found; /* in `at` */
-    size_t from;               /* where the next member begins */
-    fl_span text;
-    size_t at[FL_JSON_WALK_AHEAD];
+    size_t from;             /* where the next member begins */
+    fl_span text;            /* it ends where the container does */
+    const size_t *at, *last; /* those known: in `ahead`, or noted by a scan */
+    size_t ahead[FL_JSON_WALK_AHEAD];
 } fl_json_walk;
 
 /* A slice that is neither object nor array walks over nothing. */
 void fl_json_walk_init(fl_json_walk *walk, fl_span container);
+
+/* The same for a container that is a member's value `level` deep in what was
+ * scanned: 1 is a member of the outermost object. What the scan has noted is
+ * not looked for again. Both must outlive the walk. */
+void fl_json_walk_inside(fl_json_walk *walk, const fl_json_top *top,
+                         unsigned level, fl_span container);
 
 /* The next member (`key` is empty in an array); false at the end. */
 bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member);

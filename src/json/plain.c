@@ -49,11 +49,12 @@ static bool refuse(scanner *s)
 
 static void note(scanner *s)
 {
-    if (s->depth != 1)
+    if (s->depth > FL_JSON_LEVELS)
         return;
-    if (s->marks->count < FL_JSON_MARKS)
-        s->marks->at[s->marks->count] = (size_t)(s->at - s->start);
-    s->marks->count++;
+    fl_json_level *marks = &s->marks->level[s->depth - 1];
+    if (marks->count < FL_JSON_MARKS)
+        marks->at[marks->count] = (size_t)(s->at - s->start);
+    marks->count++;
 }
 
 /* `at` is behind the opening quote, and then behind the closing one. */
@@ -188,7 +189,8 @@ fl_status fl_json_plain_scan(fl_span text, unsigned max_depth,
     expected next = WANT_VALUE;
     bool good = true;
 
-    marks->count = 0;
+    for (size_t i = 0; i < FL_JSON_LEVELS; i++)
+        marks->level[i].count = 0;
     skip_space(&s);
     while (good && s.at < s.end) {
         good = take_token(&s, &next);

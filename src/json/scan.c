@@ -22,7 +22,7 @@ static inline fl_span trim(const char *from, const char *to)
 }
 
 /* An empty object has one delimiter, any other two for each member. */
-static void cut_members(fl_span text, const fl_json_marks *marks,
+static void cut_members(fl_span text, const fl_json_level *marks,
                         fl_json_top *top)
 {
     const char *from = top->value.ptr + 1;
@@ -41,7 +41,7 @@ static void cut_members(fl_span text, const fl_json_marks *marks,
 }
 
 /* An empty array has one delimiter, as has one with a single element. */
-static size_t count_elements(fl_span array, const fl_json_marks *marks)
+static size_t count_elements(fl_span array, const fl_json_level *marks)
 {
     const char *first = array.ptr + 1;
 
@@ -50,8 +50,11 @@ static size_t count_elements(fl_span array, const fl_json_marks *marks)
     return *first == ']' ? 0 : marks->count;
 }
 
-static void fill(fl_span text, const fl_json_marks *marks, fl_json_top *top)
+static void fill(fl_span text, fl_json_top *top)
 {
+    const fl_json_level *marks = &top->marks.level[0];
+
+    top->text = text;
     top->value = trim(text.ptr, text.ptr + text.len);
     top->type = fl_json_type_of(top->value);
     top->count = 0;
@@ -64,16 +67,15 @@ static void fill(fl_span text, const fl_json_marks *marks, fl_json_top *top)
 fl_status fl_json_scan_with(const fl_json_kernel *kernel, fl_span text,
                             unsigned max_depth, fl_json_top *top, size_t *at)
 {
-    fl_json_marks marks;
     size_t where = text.len;
     fl_status rc = FL_OK;
 
     if (max_depth == 0 || max_depth > FL_JSON_MAX_DEPTH)
         max_depth = FL_JSON_MAX_DEPTH;
-    if (!kernel->check(text, max_depth, &marks))
-        rc = fl_json_plain_scan(text, max_depth, &marks, &where);
+    if (!kernel->check(text, max_depth, &top->marks))
+        rc = fl_json_plain_scan(text, max_depth, &top->marks, &where);
     if (rc == FL_OK)
-        fill(text, &marks, top);
+        fill(text, top);
     else
         *top = (fl_json_top){0};
     if (at != NULL)

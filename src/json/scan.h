@@ -4,8 +4,10 @@
  * The pass checks RFC 8259 grammar and strict UTF-8 together, and notes where
  * the members of the outermost object lie, so that nobody has to look for
  * them again. It never allocates and never recurses: memory use is a fixed
- * stack of open brackets. (Members further in are found when asked for, by
- * fl_json_get(): that is faster than noting them all for nobody.)
+ * stack of open brackets. Of the two levels below it notes the delimiters,
+ * which makes a walk over what lies there (fl_json_walk_inside()) a matter of
+ * cutting. (Members further in are found when asked for, by fl_json_get():
+ * that is faster than noting them all for nobody.)
  *
  * Duplicate keys are grammatical JSON and pass. Whoever looks a key up gets
  * the last one, as in every JavaScript and Python program a message may have
@@ -36,9 +38,27 @@ typedef struct fl_json_member {
 } fl_json_member;
 
 enum {
-    FL_JSON_MEMBERS = 16,    /* of the outermost object that are noted */
+    FL_JSON_MEMBERS = 16, /* of the outermost object that are noted */
+    FL_JSON_MARKS = 2 * FL_JSON_MEMBERS,
+    FL_JSON_LEVELS = 3,      /* whose delimiters are */
     FL_JSON_MAX_DEPTH = 512, /* open brackets at one time; default limit */
 };
+
+/*
+ * Where the delimiters of one level of nesting lie, container after container:
+ * in an object colon, comma, colon, comma ... and the closing bracket last; in
+ * an array only commas and the bracket. `count` goes on counting when `at` is
+ * full.
+ */
+typedef struct fl_json_level {
+    size_t count;
+    size_t at[FL_JSON_MARKS];
+} fl_json_level;
+
+/* The outermost container is level 0. */
+typedef struct fl_json_marks {
+    fl_json_level level[FL_JSON_LEVELS];
+} fl_json_marks;
 
 /* What a pass found. Borrows from the text. */
 typedef struct fl_json_top {
@@ -47,6 +67,8 @@ typedef struct fl_json_top {
     size_t count; /* members of the outermost object (elements of an array);
                      those past FL_JSON_MEMBERS are counted, not noted */
     fl_json_member members[FL_JSON_MEMBERS];
+    fl_span text;        /* as it came, which is what the marks count from */
+    fl_json_marks marks; /* for nav.c */
 } fl_json_top;
 
 /*

@@ -69,34 +69,16 @@ static void answer_error(fl_call *call, int code, fl_span message)
 
 static void send_text(fl_call *call, fl_span text, bool is_error)
 {
-    fl_span stamp[3];
-    fl_span last =
-        is_error ? FL_SPAN("}],\"isError\":true}}") : FL_SPAN("}]}}");
-
-    if (call->to.revision->legacy) {
-        fl_span parts[] = {
-            FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
-            call->id,
-            FL_SPAN(",\"result\":{\"content\":[{\"type\":\"text\",\"text\":"),
-            text,
-            last,
-        };
-        answer(call, parts, 5);
-        return;
-    }
-    fl_return_stamp(&call->to, stamp);
     fl_span parts[] = {
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
         call->id,
-        FL_SPAN(",\"result\":{"),
-        stamp[0],
-        stamp[1],
-        stamp[2],
+        fl_return_opening(&call->to),
         FL_SPAN("\"content\":[{\"type\":\"text\",\"text\":"),
         text,
-        last,
+        is_error ? FL_SPAN("}],\"isError\":true}}") : FL_SPAN("}]}}"),
     };
-    answer(call, parts, 9);
+
+    answer(call, parts, 6);
 }
 
 static void answer_text(fl_call *call, fl_span text, bool is_error)

@@ -12,6 +12,7 @@
 #include "peer/methods.h"
 #include "peer/mirror.h"
 #include "rpc/error.h"
+#include "rpc/extract.h"
 
 #include "json/nav.h"
 #include "json/write.h"
@@ -68,23 +69,45 @@ static void refuse_field(const fl_return *to, const fl_msg *msg,
     fl_buf_reset(&data);
 }
 
+/* The fields that repeat what no schema names. */
+enum { VERSION, METHOD, NAME };
+
+static const struct field {
+    const char *key;
+    const char *name; /* as people write it */
+    bool encoded;
+} fields[] = {
+    [VERSION] = {"mcp-protocol-version", "MCP-Protocol-Version", false},
+    [METHOD] = {"mcp-method", "Mcp-Method", false},
+    [NAME] = {"mcp-name", "Mcp-Name", true},
+};
+
+/* What is wrong with a field that came as `sent`, or NULL. */
+static const char *judge_field(const struct field *field, fl_span sent,
+                               fl_span token)
+{
+    if (sent.ptr == NULL)
+        return "is missing";
+    if (field->encoded)
+        return fl_mirror_compare(sent, token);
+    return fl_json_string_is(token, sent) ? NULL
+                                          : "is not what the message says";
+}
+
 /* The field is required, and says what `token`, a string, says. */
 static bool check_field(const fl_return *to, const fl_msg *msg,
-                        const char *name, fl_span token, bool encoded)
+                        const struct field *field, fl_span token)
 {
-    fl_mirror_fault fault = {.name = name, .expected = token};
+    fl_span sent = fl_reply_field(to->reply, field->key);
+    const char *wrong = judge_field(field, sent, token);
 
-    fl_mirror_read(to->reply, &fault);
-    if (fault.sent.ptr == NULL)
-        fault.what = "is missing";
-    else
-        fault.what = encoded ? fl_mirror_compare(fault.sent, token)
-                     : fl_json_string_is(token, fault.sent)
-                         ? NULL
-                         : "is not what the message says";
-    if (fault.what == NULL)
+    if (wrong == NULL)
         return true;
-    refuse_field(to, msg, &fault);
+    refuse_field(to, msg,
+                 &(fl_mirror_fault){.name = field->name,
+                                    .what = wrong,
+                                    .sent = sent,
+                                    .expected = token});
     return false;
 }
 
@@ -136,16 +159,17 @@ static bool is_log_level(fl_span level)
     return false;
 }
 
-bool fl_ladder_claim(fl_return *to, const fl_msg *msg, const fl_claim *claim)
+bool fl_ladder_claim(fl_return *to, const fl_msg *msg)
 {
+    const fl_claim *claim = &msg->inner.claim;
     fl_span method = {msg->method.ptr - 1, msg->method.len + 2};
 
     /* of the era, at least, until it is known better */
     to->revision = fl_revision_get(FL_REVISION_2026_07_28);
     to->early = true;
     if (has_fields(to) &&
-        (!check_field(to, msg, "MCP-Protocol-Version", claim->version, false) ||
-         !check_field(to, msg, "Mcp-Method", method, false)))
+        (!check_field(to, msg, &fields[VERSION], claim->version) ||
+         !check_field(to, msg, &fields[METHOD], method)))
         return false;
     if (fl_json_type_of(claim->version) != FL_JSON_STRING)
         return refuse_meta(to, msg,
@@ -167,32 +191,11 @@ bool fl_ladder_claim(fl_return *to, const fl_msg *msg, const fl_claim *claim)
     return true;
 }
 
-/* The member of params that Mcp-Name repeats;
- * NULL when it has no name. */
-static const char *named_member(const fl_msg *msg)
-{
-    static const struct {
-        fl_span method;
-        const char *member;
-    } named[] = {
-        {{"tools/call", 10}, "name"},     {{"prompts/get", 11}, "name"},
-        {{"resources/read", 14}, "uri"},  {{"tasks/get", 9}, "taskId"},
-        {{"tasks/update", 12}, "taskId"}, {{"tasks/cancel", 12}, "taskId"},
-    };
-
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (fl_msg_method_is(msg, named[i].method))
-            return named[i].member;
-    return NULL;
-}
-
 bool fl_ladder_name(const fl_return *to, const fl_msg *msg)
 {
-    const char *member = has_fields(to) ? named_member(msg) : NULL;
+    const fl_span *name = has_fields(to) ? fl_extract_named(msg) : NULL;
 
-    return member == NULL ||
-           check_field(to, msg, "Mcp-Name",
-                       fl_json_get(msg->params, fl_span_of(member)), true);
+    return name == NULL || check_field(to, msg, &fields[NAME], *name);
 }
 
 bool fl_ladder_arguments(const fl_return *to, const fl_msg *msg,

@@ -15,12 +15,11 @@
 #define FL_PEER_LADDER_H
 
 #include "peer/session.h"
-#include "rpc/claim.h"
 
 #include <fairlead/server.h>
 
 /* Up to the method. Sets the revision. */
-bool fl_ladder_claim(fl_return *to, const fl_msg *msg, const fl_claim *claim);
+bool fl_ladder_claim(fl_return *to, const fl_msg *msg);
 
 /* The name, the URI or the task the request is about. */
 bool fl_ladder_name(const fl_return *to, const fl_msg *msg);

@@ -140,13 +140,11 @@ static bool admit(const fl_return *to, const fl_msg *msg)
     return false;
 }
 
-void fl_method_listen(const fl_return *to, const fl_msg *msg,
-                      const fl_params *params)
+void fl_method_listen(const fl_return *to, const fl_msg *msg)
 {
     fl_span filter = fl_json_get(msg->params, FL_SPAN("notifications"));
     const char *wrong = check_filter(filter);
 
-    (void)params;
     if (!admit(to, msg))
         return;
     if (wrong != NULL) {

@@ -43,14 +43,12 @@ static void refuse(const fl_return *to, const fl_msg *msg, int code,
     fl_return_error(to, msg->id, code, fl_span_of(why), (fl_span){0});
 }
 
-void fl_method_initialize(const fl_return *to, const fl_msg *msg,
-                          const fl_params *params)
+void fl_method_initialize(const fl_return *to, const fl_msg *msg)
 {
     fl_session *session = to->session;
     const char *misplaced = check_place(to), *wrong = check_params(msg);
     fl_span hello;
 
-    (void)params;
     if (misplaced != NULL) {
         refuse(to, msg, FL_RPC_INVALID_REQUEST, misplaced);
         return;
@@ -80,12 +78,10 @@ void fl_method_initialize(const fl_return *to, const fl_msg *msg,
     fl_return_send(to, msg->id, parts, 7);
 }
 
-void fl_method_discover(const fl_return *to, const fl_msg *msg,
-                        const fl_params *params)
+void fl_method_discover(const fl_return *to, const fl_msg *msg)
 {
     fl_span discovery;
 
-    (void)params;
     if (fl_server_discovery(to->session->server, &discovery) == FL_OK)
         fl_return_result(to, msg->id, discovery);
     else

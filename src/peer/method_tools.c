@@ -14,12 +14,10 @@
 
 enum { NAME_MAX_BYTES = 1024 };
 
-void fl_method_tools_list(const fl_return *to, const fl_msg *msg,
-                          const fl_params *params)
+void fl_method_tools_list(const fl_return *to, const fl_msg *msg)
 {
     fl_span list;
 
-    (void)params;
     if (fl_json_get(msg->params, FL_SPAN("cursor")).len > 0) {
         fl_return_error(to, msg->id, FL_RPC_INVALID_PARAMS,
                         FL_SPAN("unknown cursor: the list has one page"),
@@ -108,18 +106,19 @@ static void refuse_params(const fl_return *to, const fl_msg *msg,
 }
 
 /* MCP has tokens be strings or numbers; anything else asks for nothing. */
-static fl_span progress_token(fl_span meta)
+static fl_span progress_token(const fl_params *params)
 {
-    fl_span token = fl_json_get(meta, FL_SPAN("progressToken"));
+    fl_span token = params->progress_token;
     fl_json_type type = fl_json_type_of(token);
 
     return type == FL_JSON_STRING || type == FL_JSON_NUMBER ? token
                                                             : (fl_span){0};
 }
 
-void fl_method_tools_call(const fl_return *to, const fl_msg *msg,
-                          const fl_params *params)
+void fl_method_tools_call(const fl_return *to, const fl_msg *msg)
 {
+    const fl_params *params = &msg->inner;
+
     if (!fl_methods_admit(to, msg))
         return;
     if (fl_json_type_of(params->name) != FL_JSON_STRING) {
@@ -141,5 +140,5 @@ void fl_method_tools_call(const fl_return *to, const fl_msg *msg,
         !fl_ladder_arguments(to, msg, &entry->tool, params->arguments))
         return;
     fl_call_run(to, &entry->tool, msg->id, params->arguments,
-                progress_token(params->meta));
+                progress_token(params));
 }

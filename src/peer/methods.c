@@ -21,30 +21,24 @@
 
 enum { SUPPORTED_MAX = 512 };
 
-static void on_ping(const fl_return *to, const fl_msg *msg,
-                    const fl_params *params)
+static void on_ping(const fl_return *to, const fl_msg *msg)
 {
-    (void)params;
     to->session->link->stats.pings++;
     fl_return_result(to, msg->id, FL_SPAN("{}"));
 }
 
-static void on_initialized(const fl_return *to, const fl_msg *msg,
-                           const fl_params *params)
+static void on_initialized(const fl_return *to, const fl_msg *msg)
 {
     (void)msg;
-    (void)params;
     if (to->session->state == FL_SESSION_OPENED)
         to->session->state = FL_SESSION_READY;
 }
 
-static void on_cancelled(const fl_return *to, const fl_msg *msg,
-                         const fl_params *params)
+static void on_cancelled(const fl_return *to, const fl_msg *msg)
 {
     fl_session *session = to->session;
     fl_span id = fl_json_get(msg->params, FL_SPAN("requestId"));
 
-    (void)params;
     /* where clients share a link an id names nobody's request */
     if ((session->traits & FL_LINK_STATELESS) != 0 ||
         fl_listen_cancel(session, id))
@@ -119,44 +113,6 @@ static const struct method *find_method(const fl_return *to, const fl_msg *msg,
     return NULL;
 }
 
-/* An odd spelling is found by its meaning; its quotes are in the text too. */
-static bool is_spelled(fl_span key, fl_span name)
-{
-    return fl_json_string_is((fl_span){key.ptr - 1, key.len + 2}, name);
-}
-
-static fl_span *place_of(fl_params *params, fl_span key)
-{
-    if (fl_span_equal(key, FL_SPAN("name")))
-        return &params->name;
-    if (fl_span_equal(key, FL_SPAN("arguments")))
-        return &params->arguments;
-    if (fl_span_equal(key, FL_SPAN("_meta")))
-        return &params->meta;
-    if (fl_span_find(key, '\\') == key.len)
-        return NULL;
-    return is_spelled(key, FL_SPAN("name"))        ? &params->name
-           : is_spelled(key, FL_SPAN("arguments")) ? &params->arguments
-           : is_spelled(key, FL_SPAN("_meta"))     ? &params->meta
-                                                   : NULL;
-}
-
-static void read_params(fl_span text, fl_params *params)
-{
-    fl_json_walk walk;
-    fl_json_member member;
-
-    *params = (fl_params){0};
-    if (fl_json_type_of(text) != FL_JSON_OBJECT)
-        return;
-    fl_json_walk_init(&walk, text);
-    while (fl_json_walk_next(&walk, &member)) {
-        fl_span *place = place_of(params, member.key);
-        if (place != NULL)
-            *place = member.value;
-    }
-}
-
 /* The method as it came: its quotes are in the text too. */
 static fl_span method_token(const fl_msg *msg)
 {
@@ -173,8 +129,7 @@ static void refuse_method(const fl_return *to, const fl_msg *msg)
                      "method", method_token(msg));
 }
 
-static void serve_modern(const fl_return *legacy, const fl_msg *msg,
-                         const fl_params *params, const fl_claim *claim)
+static void serve_modern(const fl_return *legacy, const fl_msg *msg)
 {
     fl_return to = *legacy;
 
@@ -185,13 +140,13 @@ static void serve_modern(const fl_return *legacy, const fl_msg *msg,
                         (fl_span){0});
         return;
     }
-    if (!fl_ladder_claim(&to, msg, claim))
+    if (!fl_ladder_claim(&to, msg))
         return;
     const struct method *method = find_method(&to, msg, MODERN);
     if (method == NULL)
         refuse_method(&to, msg);
     else if (fl_ladder_name(&to, msg))
-        method->serve(&to, msg, params);
+        method->serve(&to, msg);
 }
 
 fl_status fl_methods_write_supported(fl_buf *out, fl_span requested)
@@ -226,8 +181,7 @@ static void refuse_unclaimed(const fl_return *to, const fl_msg *msg)
     fl_buf_reset(&data);
 }
 
-static void serve_legacy(const fl_return *to, const fl_msg *msg,
-                         const fl_params *params)
+static void serve_legacy(const fl_return *to, const fl_msg *msg)
 {
     const struct method *method = find_method(to, msg, LEGACY);
     bool opened = to->revision != NULL;
@@ -237,13 +191,14 @@ static void serve_legacy(const fl_return *to, const fl_msg *msg,
     else if (method == NULL)
         refuse_method(to, msg);
     else
-        method->serve(to, msg, params);
+        method->serve(to, msg);
 }
 
 /* An initialize is one, whatever it claims, unless it claims to be of the era
  * that has none. */
-static bool is_modern(const fl_msg *msg, const fl_claim *claim)
+static bool is_modern(const fl_msg *msg)
 {
+    const fl_claim *claim = &msg->inner.claim;
     fl_span version = claim->version;
 
     if (!claim->present || !fl_msg_method_is(msg, FL_SPAN("initialize")))
@@ -254,18 +209,10 @@ static bool is_modern(const fl_msg *msg, const fl_claim *claim)
 
 void fl_methods_request(const fl_return *to, const fl_msg *msg)
 {
-    fl_params params;
-    fl_claim claim;
-
-    read_params(msg->params, &params);
-    if (params.meta.len > 0) {
-        fl_claim_read_meta(params.meta, &claim);
-        if (is_modern(msg, &claim)) {
-            serve_modern(to, msg, &params, &claim);
-            return;
-        }
-    }
-    serve_legacy(to, msg, &params);
+    if (is_modern(msg))
+        serve_modern(to, msg);
+    else
+        serve_legacy(to, msg);
 }
 
 void fl_methods_notify(const fl_return *to, const fl_msg *msg)
@@ -273,5 +220,5 @@ void fl_methods_notify(const fl_return *to, const fl_msg *msg)
     const struct method *method = find_method(to, msg, BOTH);
 
     if (method != NULL)
-        method->serve(to, msg, NULL);
+        method->serve(to, msg);
 }

@@ -12,16 +12,8 @@ void fl_methods_request(const fl_return *to, const fl_msg *msg);
 /* Heeds a notification; one that is unknown or out of place is ignored. */
 void fl_methods_notify(const fl_return *to, const fl_msg *msg);
 
-/* The members of params that most requests have, found in one walk. */
-typedef struct fl_params {
-    fl_span name;
-    fl_span arguments;
-    fl_span meta;
-} fl_params;
-
 /* Answers a request of one method, now or later. All is borrowed. */
-typedef void fl_method_fn(const fl_return *to, const fl_msg *msg,
-                          const fl_params *params);
+typedef void fl_method_fn(const fl_return *to, const fl_msg *msg);
 
 fl_method_fn fl_method_initialize;
 fl_method_fn fl_method_discover;

@@ -168,12 +168,12 @@ fl_status fl_mirror_scan(fl_span schema, bool *any)
     return scan.status;
 }
 
-void fl_mirror_read(fl_reply reply, fl_mirror_fault *fault)
+static fl_span read_field(fl_reply reply, const char *name)
 {
-    char name[FL_MIRROR_NAME];
+    char key[FL_MIRROR_NAME];
 
-    lower(name, fl_span_of(fault->name));
-    fault->sent = fl_reply_field(reply, name);
+    lower(key, fl_span_of(name));
+    return fl_reply_field(reply, key);
 }
 
 static const char differs[] = "is not what the message says";
@@ -275,7 +275,7 @@ static bool check_one(fl_reply reply, fl_span name, fl_span token,
     *fault = (fl_mirror_fault){.name = fault->made, .expected = token};
     snprintf(fault->made, sizeof fault->made, FIELD "%.*s", (int)name.len,
              name.ptr);
-    fl_mirror_read(reply, fault);
+    fault->sent = read_field(reply, fault->name);
     if (fault->sent.ptr != NULL)
         fault->what = fl_mirror_compare(fault->sent, token);
     else if (!is_silent(token))

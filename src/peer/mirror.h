@@ -35,9 +35,6 @@ typedef struct fl_mirror_fault {
 bool fl_mirror_check(fl_span schema, fl_span arguments, fl_reply reply,
                      fl_mirror_fault *fault);
 
-/* Fills in what came under fault->name. */
-void fl_mirror_read(fl_reply reply, fl_mirror_fault *fault);
-
 /* What is wrong with a field that repeats `token`, or NULL. Base64 in its
  * envelope (=?base64?...?=) is undone, numbers are compared as numbers. */
 const char *fl_mirror_compare(fl_span field, fl_span token);

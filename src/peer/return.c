@@ -17,9 +17,6 @@
 
 enum { DATA_MAX = 512 }; /* of what an error repeats to its sender */
 
-#define RESULT_TYPE "\"resultType\":\"complete\","
-#define SERVER_INFO "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"
-
 /* An answer over the limit must not go, and the asker must not wait. */
 static void refuse_size(const fl_return *to, fl_span id)
 {
@@ -64,14 +61,11 @@ static bool is_modern(const fl_return *to)
 }
 
 /* A session whose link has gone has no server either, and sends nothing. */
-void fl_return_stamp(const fl_return *to, fl_span parts[3])
+fl_span fl_return_opening(const fl_return *to)
 {
-    bool stamped = is_modern(to) && to->session->server != NULL;
-
-    parts[0] = stamped ? FL_SPAN(RESULT_TYPE SERVER_INFO) : FL_SPAN("");
-    parts[1] =
-        stamped ? fl_buf_view(&to->session->server->identity) : FL_SPAN("");
-    parts[2] = stamped ? FL_SPAN("},") : FL_SPAN("");
+    return is_modern(to) && to->session->server != NULL
+               ? fl_buf_view(&to->session->server->opening)
+               : FL_SPAN(FL_RESULT);
 }
 
 void fl_return_result(const fl_return *to, fl_span id, fl_span result)
@@ -79,16 +73,12 @@ void fl_return_result(const fl_return *to, fl_span id, fl_span result)
     fl_span parts[] = {
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
         id,
-        FL_SPAN(",\"result\":{"),
-        {0},
-        {0},
-        {0},
+        fl_return_opening(to),
         fl_span_from(result, 1),
         FL_SPAN("}"),
     };
 
-    fl_return_stamp(to, parts + 3);
-    fl_return_send(to, id, parts, 8);
+    fl_return_send(to, id, parts, 5);
 }
 
 static bool is_empty(fl_span object)
@@ -115,13 +105,13 @@ void fl_return_foreign_result(const fl_return *to, fl_span id, fl_span result)
     fl_span parts[] = {
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
         id,
-        FL_SPAN(",\"result\":{"),
-        tagged ? FL_SPAN("") : FL_SPAN(SERVER_INFO),
+        FL_SPAN(FL_RESULT),
+        tagged ? FL_SPAN("") : FL_SPAN(FL_RESULT_SERVER),
         tagged ? FL_SPAN("") : fl_buf_view(&to->session->server->identity),
         tagged ? FL_SPAN("") : FL_SPAN("},"),
         typed   ? FL_SPAN("")
         : alone ? FL_SPAN("\"resultType\":\"complete\"")
-                : FL_SPAN(RESULT_TYPE),
+                : FL_SPAN(FL_RESULT_TYPE),
         fl_span_from(result, 1),
         FL_SPAN("}"),
     };

@@ -16,7 +16,7 @@
 
 #include <assert.h>
 
-enum { HELLO_MAX = 1 << 20, DEFAULT_IN_FLIGHT = 1024 };
+enum { HELLO_MAX = 1 << 20, OPENING_ROOM = 128, DEFAULT_IN_FLIGHT = 1024 };
 
 typedef struct fl_server_door {
     fl_list node;
@@ -40,6 +40,16 @@ static fl_status write_identity(fl_buf *out, const char *name,
     return fl_json_writer_end(&writer);
 }
 
+static fl_status write_opening(fl_buf *out, fl_span identity)
+{
+    fl_status rc =
+        fl_buf_append(out, FL_SPAN(FL_RESULT FL_RESULT_TYPE FL_RESULT_SERVER));
+
+    if (rc == FL_OK)
+        rc = fl_buf_append(out, identity);
+    return rc == FL_OK ? fl_buf_append(out, FL_SPAN("},")) : rc;
+}
+
 fl_server *fl_server_new(const char *name, const char *version)
 {
     fl_server *server = fl_mem_zalloc(sizeof *server);
@@ -48,11 +58,14 @@ fl_server *fl_server_new(const char *name, const char *version)
         return NULL;
     fl_tools_init(&server->tools);
     fl_buf_init(&server->identity, HELLO_MAX);
+    fl_buf_init(&server->opening, HELLO_MAX + OPENING_ROOM);
     fl_buf_init(&server->hello, HELLO_MAX);
     fl_buf_init(&server->discovery, HELLO_MAX);
     fl_list_init(&server->doors);
     fl_list_init(&server->sessions);
-    if (write_identity(&server->identity, name, version) != FL_OK) {
+    if (write_identity(&server->identity, name, version) != FL_OK ||
+        write_opening(&server->opening, fl_buf_view(&server->identity)) !=
+            FL_OK) {
         fl_server_free(server);
         return NULL;
     }
@@ -76,6 +89,7 @@ void fl_server_free(fl_server *server)
     fl_tools_deinit(&server->tools);
     forget_hello(server);
     fl_buf_reset(&server->identity);
+    fl_buf_reset(&server->opening);
     fl_mem_free(server->instructions);
     fl_mem_free(server);
 }

@@ -19,6 +19,7 @@ typedef enum fl_server_closing {
 struct fl_server {
     fl_tools tools;
     fl_buf identity;    /* {"name":...,"version":...} */
+    fl_buf opening;     /* of results of the modern era: session.h */
     fl_buf hello;       /* what InitializeResult says to all */
     fl_buf discovery;   /* DiscoverResult, but for its stamp */
     char *instructions; /* or NULL */

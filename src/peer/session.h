@@ -85,9 +85,15 @@ void fl_return_result(const fl_return *to, fl_span id, fl_span result);
 /* One that a tool made, which may have either. */
 void fl_return_foreign_result(const fl_return *to, fl_span id, fl_span result);
 
-/* What the members of a result begin with in the revision of the request,
- * comma included: 3 parts, which may be empty. */
-void fl_return_stamp(const fl_return *to, fl_span parts[3]);
+/* What comes between the id and the first member of a result, in the revision
+ * of the request. */
+fl_span fl_return_opening(const fl_return *to);
+
+/* What it is made of: its key; and in the modern era a type and a name tag,
+ * the latter up to the server's identity. */
+#define FL_RESULT ",\"result\":{"
+#define FL_RESULT_TYPE "\"resultType\":\"complete\","
+#define FL_RESULT_SERVER "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"
 
 void fl_return_error(const fl_return *to, fl_span id, int code, fl_span message,
                      fl_span data);

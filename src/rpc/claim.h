@@ -10,27 +10,21 @@
 
 #include "rpc/msg.h"
 
-/* Raw JSON tokens borrowed from the message, of whatever type they came as
- * (strings have their quotes); an absent one is an empty span. */
-typedef struct fl_claim {
-    bool present;
-    fl_span version;
-    fl_span client_capabilities;
-    fl_span client_info;
-    fl_span log_level;
-} fl_claim;
-
 /*
  * Present if `msg` is a request or notification whose params._meta has the key
  * io.modelcontextprotocol/protocolVersion, whatever its value; otherwise all
  * of `claim` is empty. Of a key given twice the last one counts. Keys may be
  * spelled with escapes ("io.modelcontextprotocol\/protocolVersion" is what
- * some encoders write), but not in the middle of the word that is looked for
- * first: that is what makes this nearly free for a message without a claim.
+ * some encoders write), but not in the middle of the longest word.
  */
-void fl_claim_read(const fl_msg *msg, fl_claim *claim);
+static inline void fl_claim_read(const fl_msg *msg, fl_claim *claim)
+{
+    *claim = msg->inner.claim;
+}
 
-/* The same for who has found params._meta already; `meta` may be empty. */
-void fl_claim_read_meta(fl_span meta, fl_claim *claim);
+/* How it is made, for params.c: of each member of _meta, whether it is one of
+ * the claim's; and after the last one. */
+bool fl_claim_note(fl_claim *claim, const fl_json_member *member);
+void fl_claim_end(fl_claim *claim);
 
 #endif

@@ -7,20 +7,40 @@
 #include "json/nav.h"
 #include "json/unescape.h"
 
-fl_span fl_extract_object(const fl_msg *msg)
+enum member { NAME, URI, TASK };
+
+static const fl_span *member_of(const fl_params *params, enum member which)
 {
-    static const char *const table[][2] = {
-        {"tools/call", "name"},     {"prompts/get", "name"},
-        {"resources/read", "uri"},  {"tasks/get", "taskId"},
-        {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"},
-        {"tasks/result", "taskId"},
+    return which == NAME  ? &params->name
+           : which == URI ? &params->uri
+                          : &params->task_id;
+}
+
+const fl_span *fl_extract_named(const fl_msg *msg)
+{
+    static const struct {
+        fl_span method;
+        enum member member;
+    } table[] = {
+        {{"tools/call", 10}, NAME},    {{"prompts/get", 11}, NAME},
+        {{"resources/read", 14}, URI}, {{"tasks/get", 9}, TASK},
+        {{"tasks/update", 12}, TASK},  {{"tasks/cancel", 12}, TASK},
+        {{"tasks/result", 12}, TASK},
     };
-    fl_span found = {0};
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (fl_msg_method_is(msg, fl_span_of(table[i][0])))
-            found = fl_json_get(msg->params, fl_span_of(table[i][1]));
-    return fl_json_type_of(found) == FL_JSON_STRING ? found : (fl_span){0};
+        if (fl_msg_method_is(msg, table[i].method))
+            return member_of(&msg->inner, table[i].member);
+    return NULL;
+}
+
+fl_span fl_extract_object(const fl_msg *msg)
+{
+    const fl_span *found = fl_extract_named(msg);
+
+    return found != NULL && fl_json_type_of(*found) == FL_JSON_STRING
+               ? *found
+               : (fl_span){0};
 }
 
 fl_status fl_extract_method(const fl_msg *msg, fl_buf *out)

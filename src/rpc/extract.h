@@ -17,6 +17,10 @@
  */
 fl_span fl_extract_object(const fl_msg *msg);
 
+/* The same member whether it is there or not, of whatever type; NULL when the
+ * method has none. */
+const fl_span *fl_extract_named(const fl_msg *msg);
+
 /* Append what a method, or the token of a string, means. Other tokens mean
  * nothing. */
 FL_MUST_USE fl_status fl_extract_method(const fl_msg *msg, fl_buf *out);

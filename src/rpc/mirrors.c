@@ -158,8 +158,7 @@ fl_status fl_mirrors_each(const fl_mirrors *mirrors, const fl_msg *call,
     const char *schema =
         rc == FL_OK ? fl_map_get(&mirrors->schemas, fl_buf_view(&name)) : NULL;
     if (schema != NULL)
-        rc = walk_schema(&round, fl_span_of(schema),
-                         fl_json_get(call->params, FL_SPAN("arguments")), 0);
+        rc = walk_schema(&round, fl_span_of(schema), call->inner.arguments, 0);
     else if (rc == FL_E_TOO_BIG)
         rc = FL_OK; /* no tool we know has such a name */
     fl_buf_reset(&round.text);

@@ -242,8 +242,10 @@ static fl_status read_object(const fl_json_top *top, fl_msg *msg,
     fl_span method = envelope.part[METHOD];
     msg->id = id; /* which in an error may be null */
     msg->params = envelope.part[PARAMS];
-    if (method.len > 0)
+    if (method.len > 0) {
         msg->method = (fl_span){method.ptr + 1, method.len - 2};
+        fl_params_read(top, msg->params, &msg->inner);
+    }
     return FL_OK;
 }
 

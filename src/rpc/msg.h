@@ -10,7 +10,7 @@
 #ifndef FL_RPC_MSG_H
 #define FL_RPC_MSG_H
 
-#include <fairlead/types.h>
+#include "rpc/params.h"
 
 typedef enum fl_msg_kind {
     FL_MSG_INVALID,
@@ -30,6 +30,7 @@ typedef struct fl_msg {
     fl_span params;
     fl_span result;
     fl_span error;
+    fl_params inner; /* of params, in a request or notification */
 } fl_msg;
 
 /* Why a text is no message, in the words of the answer to its sender. */

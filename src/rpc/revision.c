@@ -91,8 +91,8 @@ bool fl_revision_is_modern(fl_span name)
 {
     const fl_revision *first = fl_revision_get(FL_REVISION_2026_07_28);
 
-    return first != NULL && is_date(name) &&
-           memcmp(name.ptr, first->name, name.len) >= 0;
+    return first != NULL && name.len == strlen(first->name) &&
+           memcmp(name.ptr, first->name, name.len) >= 0 && is_date(name);
 }
 
 /* What is no date is later than nothing, and so gets the oldest. */

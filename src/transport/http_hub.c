@@ -2,7 +2,8 @@
  * http_hub.c - what the connections and sessions of one HTTP listener share.
  *
  * Everything that is the same for all answers is made once, here: the header
- * fields that go with each, rendered, and the date, once a second.
+ * fields that go with each, rendered. The date is one of them, and is put
+ * right in its place once a second.
  */
 #include "transport/http_server.h"
 
@@ -19,6 +20,7 @@
 enum {
     RATE_KEYS = 4096, /* addresses remembered */
     CALLERS_MAX = 1000000,
+    DATE_SIZE = 30, /* "Mon, 16 Nov 2026 08:00:00 GMT" and a NUL */
 };
 
 #define FIELD(name, value)                                                     \
@@ -36,14 +38,16 @@ static const fl_field common[] = {
     FIELD("referrer-policy", "no-referrer"),
 };
 
-enum { COMMON = sizeof common / sizeof *common, FIELDS_ROOM = COMMON + 4 };
+enum { COMMON = sizeof common / sizeof *common, FIELDS_ROOM = COMMON + 5 };
 
-/* The common ones, what is particular, and HSTS where there is TLS. */
+/* The common ones, what is particular, HSTS where there is TLS, and last the
+ * date. */
 static fl_status prepare(fl_fields *set, const fl_field *more, size_t count,
                          bool tls)
 {
     static const fl_field hsts =
         FIELD("strict-transport-security", "max-age=31536000");
+    static const fl_field date = FIELD("date", "Thu, 01 Jan 1970 00:00:00 GMT");
     fl_field all[FIELDS_ROOM];
 
     memcpy(all, more, count * sizeof *more);
@@ -51,6 +55,7 @@ static fl_status prepare(fl_fields *set, const fl_field *more, size_t count,
     count += COMMON;
     if (tls)
         all[count++] = hsts;
+    all[count++] = date;
     return fl_fields_init(set, all, count);
 }
 
@@ -231,29 +236,33 @@ fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
 }
 
 /* RFC 9110 5.6.7, in English whatever the locale. */
-static void write_date(char out[FL_HTTP_DATE], time_t now)
+static void write_date(char out[DATE_SIZE], time_t now)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     struct tm tm;
 
     gmtime_r(&now, &tm);
-    snprintf(out, FL_HTTP_DATE, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
+    snprintf(out, DATE_SIZE, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
              days + (size_t)tm.tm_wday * 3, (unsigned)tm.tm_mday % 100,
              months + (size_t)tm.tm_mon * 3,
              (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)tm.tm_hour % 100,
              (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
 }
 
-fl_span fl_http_hub_date(fl_http_hub *hub)
+void fl_http_hub_tick(fl_http_hub *hub)
 {
+    fl_fields *sets[] = {&hub->json_fields, &hub->empty_fields,
+                         &hub->stream_fields};
     uint64_t second = fl_loop_now(hub->loop) / 1000 + 1;
+    char date[DATE_SIZE];
 
-    if (second != hub->date_second) {
-        hub->date_second = second;
-        write_date(hub->date, time(NULL));
-    }
-    return (fl_span){hub->date, FL_HTTP_DATE - 1};
+    if (second == hub->second)
+        return;
+    hub->second = second;
+    write_date(date, time(NULL));
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        fl_fields_replace(sets[i], sets[i]->count - 1, fl_span_of(date));
 }
 
 fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts, size_t count,

@@ -119,16 +119,15 @@ static void serve_stranger(fl_http_turn *turn, const fl_head *head,
 
 static bool is_modern(const fl_msg *msg)
 {
-    fl_claim claim;
+    const fl_claim *claim = &msg->inner.claim;
 
-    fl_claim_read(msg, &claim);
-    if (!claim.present || msg->kind != FL_MSG_REQUEST)
+    if (!claim->present || msg->kind != FL_MSG_REQUEST)
         return false;
     if (!fl_msg_method_is(msg, FL_SPAN("initialize")))
         return true;
-    return claim.version.len > 2 &&
+    return claim->version.len > 2 &&
            fl_revision_is_modern(
-               (fl_span){claim.version.ptr + 1, claim.version.len - 2});
+               (fl_span){claim->version.ptr + 1, claim->version.len - 2});
 }
 
 static void serve_endpoint(fl_http_turn *turn, const fl_head *head,

@@ -35,8 +35,7 @@ typedef struct fl_http_session fl_http_session;
 typedef struct fl_http_caller fl_http_caller;
 
 enum {
-    FL_HTTP_ID = 33,   /* 128 bits in hex, and a NUL */
-    FL_HTTP_DATE = 30, /* "Mon, 16 Nov 2026 08:00:00 GMT" and a NUL */
+    FL_HTTP_ID = 33, /* 128 bits in hex, and a NUL */
     FL_HTTP_REQUEST_ID = 65,
     FL_HTTP_ORIGIN = 128,
     FL_HTTP_EVENT_ID = 44, /* two 64-bit numbers, a hyphen, a NUL */
@@ -91,10 +90,9 @@ struct fl_http_hub {
     unsigned refused;     /* that are only told so */
     fl_list spare;        /* turns that wait to be used again */
     unsigned spares;
-    uint64_t turns;       /* ever, for request ids */
-    char tag[9];          /* the same for all of them */
-    uint64_t date_second; /* that `date` says */
-    char date[FL_HTTP_DATE];
+    uint64_t turns;          /* ever, for request ids */
+    char tag[9];             /* the same for all of them */
+    uint64_t second;         /* that the date in these says: */
     fl_fields json_fields;   /* that go with every JSON answer */
     fl_fields empty_fields;  /* with every answer without a body */
     fl_fields stream_fields; /* with every event stream */
@@ -160,8 +158,8 @@ FL_MUST_USE fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
                                       fl_http_hub **out, fl_error *error);
 fl_http_hub *fl_http_hub_ref(fl_http_hub *hub);
 void fl_http_hub_unref(fl_http_hub *hub);
-/* "Mon, 16 Nov 2026 08:00:00 GMT", made once a second. */
-fl_span fl_http_hub_date(fl_http_hub *hub);
+/* To be called before any of its fields are used: they have the date. */
+void fl_http_hub_tick(fl_http_hub *hub);
 /* The parts in one piece, in the hub's buffer; good until its next use. */
 FL_MUST_USE fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts,
                                        size_t count, fl_span *whole);

@@ -105,7 +105,7 @@ static size_t collect(fl_http_turn *turn, fl_field fields[FIELDS_MAX])
 {
     size_t count = 0;
 
-    fields[count++] = FL_FIELD_SET(DATE, fl_http_hub_date(turn->hub));
+    fl_http_hub_tick(turn->hub);
     if (turn->request_id[0] != '\0')
         fields[count++] =
             FL_FIELD_SET(X_REQUEST_ID, fl_span_of(turn->request_id));
@@ -386,9 +386,5 @@ fl_span fl_http_turn_field(fl_link *link, void *stream, const char *name)
                               : NULL;
 
     (void)link;
-    if (head == NULL)
-        return (fl_span){0};
-    fl_field_id id = fl_field_find(fl_span_of(name));
-    return id != FL_FIELD_OTHER ? fl_head_get(head, id)
-                                : fl_head_find(head, fl_span_of(name));
+    return head != NULL ? fl_head_find(head, fl_span_of(name)) : (fl_span){0};
 }

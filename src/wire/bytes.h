@@ -68,23 +68,35 @@ static inline unsigned fl_bytes_mask(__m128i hits)
 }
 #endif
 
+#ifdef __SSE2__
+static inline unsigned fl_bytes_controls(__m128i x)
+{
+    __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(0x1f)), x);
+    __m128i tab = _mm_cmpeq_epi8(x, _mm_set1_epi8('\t'));
+    __m128i del = _mm_cmpeq_epi8(x, _mm_set1_epi8(0x7f));
+
+    return fl_bytes_mask(_mm_or_si128(_mm_andnot_si128(tab, low), del));
+}
+#endif
+
 /* How many bytes come before the first that is a control. */
 static inline size_t fl_bytes_until_control(const char *at, size_t len)
 {
     size_t n = 0;
 
 #ifdef __SSE2__
-    const __m128i last = _mm_set1_epi8(0x1f), tab = _mm_set1_epi8('\t');
-    const __m128i del = _mm_set1_epi8(0x7f);
     for (; len - n >= 16; n += 16) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(at + n));
-        __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(x, last), x);
-        __m128i bad =
-            _mm_or_si128(_mm_andnot_si128(_mm_cmpeq_epi8(x, tab), low),
-                         _mm_cmpeq_epi8(x, del));
-        unsigned mask = fl_bytes_mask(bad);
+        unsigned mask = fl_bytes_controls(
+            _mm_loadu_si128((const __m128i *)(const void *)(at + n)));
         if (mask != 0)
             return n + (size_t)__builtin_ctz(mask);
+    }
+    if (len - n >= 8) { /* short values are what we say most */
+        unsigned mask = fl_bytes_controls(
+            _mm_loadl_epi64((const __m128i *)(const void *)(at + n)));
+        n += (size_t)__builtin_ctz(mask | 0x100);
+        if ((mask & 0xff) != 0)
+            return n;
     }
 #endif
     while (n < len && !fl_bytes_is_control(at[n]))

@@ -258,9 +258,11 @@ static fl_span take_parameter(fl_span *value)
     return first;
 }
 
+/* Nearly every value is the bare type, and spelled like it. */
 bool fl_field_media_is(fl_span value, fl_span type)
 {
-    return fl_field_name_equal(take_parameter(&value), type);
+    return fl_span_equal(value, type) ||
+           fl_field_name_equal(take_parameter(&value), type);
 }
 
 /* RFC 9110 12.4.2: "0", "1", up to three digits after a point, 1 at most. What
@@ -367,6 +369,14 @@ fl_status fl_fields_init(fl_fields *set, const fl_field *fields, size_t count)
     for (size_t i = 0; i < count; i++)
         render(set, &fields[i]);
     return FL_OK;
+}
+
+void fl_fields_replace(fl_fields *set, size_t index, fl_span value)
+{
+    fl_span old = set->fields[index].value;
+
+    assert(value.len == old.len && fl_field_value_ok(value));
+    memcpy(set->text.ptr + (old.ptr - set->text.ptr), value.ptr, value.len);
 }
 
 void fl_fields_deinit(fl_fields *set)

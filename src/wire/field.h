@@ -130,4 +130,7 @@ FL_MUST_USE fl_status fl_fields_init(fl_fields *set, const fl_field *fields,
                                      size_t count);
 void fl_fields_deinit(fl_fields *set);
 
+/* Gives one of them another value, of the same length and clean like it. */
+void fl_fields_replace(fl_fields *set, size_t index, fl_span value);
+
 #endif

@@ -227,15 +227,6 @@ static fl_status read_field(cursor *c, fl_field *field)
     return rc == FL_OK ? read_value(c, field) : rc;
 }
 
-static bool is_token(fl_span name)
-{
-    size_t n = 0;
-
-    while (n < name.len && fl_bytes_is_token(name.ptr[n]))
-        n++;
-    return n == name.len && n > 0;
-}
-
 /* Nearly every field is written in one way: a name, a colon, a space, a value,
  * and all of it is there. Reads such a one and returns where the next starts;
  * NULL is no verdict, only that it takes a closer look. */
@@ -248,7 +239,7 @@ static const char *glance_field(const char *at, const char *end,
         return NULL;
     field->name = (fl_span){at, n};
     field->id = fl_field_find(field->name);
-    if (field->id == FL_FIELD_OTHER && !is_token(field->name))
+    if (field->id == FL_FIELD_OTHER && !fl_field_name_ok(field->name))
         return NULL;
 
     const char *value = at + n + 1 + (at[n + 1] == ' ' ? 1 : 0);
@@ -261,16 +252,6 @@ static const char *glance_field(const char *at, const char *end,
         return NULL;
     field->value = (fl_span){value, n};
     return value + n + 2;
-}
-
-static fl_status read_any_field(cursor *c, fl_field *field)
-{
-    const char *next = glance_field(c->at, c->end, field);
-
-    if (next == NULL)
-        return read_field(c, field);
-    c->at = next;
-    return FL_OK;
 }
 
 static void note_field(fl_http1_message *m, const fl_field *field, unsigned n)
@@ -294,6 +275,24 @@ static fl_status read_start(fl_http1_message *m, cursor *c, fl_http1_kind kind,
                : read_status_line(c, &m->head);
 }
 
+/* As many of them as there are in a row, up to `max`. */
+static unsigned glance_fields(fl_http1_message *m, cursor *c, unsigned count,
+                              unsigned max)
+{
+    const char *at = c->at, *end = c->end;
+
+    while (count < max && at < end && *at != '\r') {
+        const char *next = glance_field(at, end, &m->fields[count]);
+        if (next == NULL)
+            break;
+        note_field(m, &m->fields[count], count);
+        count++;
+        at = next;
+    }
+    c->at = at;
+    return count;
+}
+
 /* All fields that are there, from the mark on. FL_OK: and the empty line. */
 static fl_status read_fields(fl_http1_message *m, fl_http1_mark *mark,
                              cursor *c, unsigned max)
@@ -301,10 +300,12 @@ static fl_status read_fields(fl_http1_message *m, fl_http1_mark *mark,
     const char *start = c->at - mark->line;
 
     for (;;) {
+        mark->count = glance_fields(m, c, mark->count, max);
+        mark->line = (size_t)(c->at - start);
         if (left(c) > 0 && (c->at[0] == '\r' || c->at[0] == '\n'))
             return end_line(c, NULL);
         fl_field *field = &m->fields[mark->count < max ? mark->count : 0];
-        fl_status rc = read_any_field(c, field);
+        fl_status rc = read_field(c, field);
         if (rc != FL_OK)
             return rc;
         if (mark->count == max)

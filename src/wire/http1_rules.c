@@ -115,11 +115,13 @@ static bool is_hex(char byte)
 /* unreserved, sub-delims, or the start of a %XX */
 static bool is_host_byte(char byte)
 {
+    static const uint64_t table[4] = {
+        0x2bff7ff200000000, /* !$%&'()*+,-.;= and digits */
+        0x47fffffe87fffffe, /* letters and _~ */
+    };
     unsigned c = (unsigned char)byte;
-    uint64_t low = 0x2bff7ff200000000;  /* !$%&'()*+,-.;= and digits */
-    uint64_t high = 0x47fffffe87fffffe; /* letters and _~ */
 
-    return c < 128 && (((c < 64 ? low : high) >> (c & 63)) & 1) != 0;
+    return (table[c / 64] >> c % 64 & 1) != 0;
 }
 
 /* How much of `text` is a host: a name, an IPv4 address or one in brackets. */
@@ -152,8 +154,9 @@ bool fl_http1_rules_authority(fl_span text)
     if (n == 0 || (n < text.len && text.ptr[n] != ':'))
         return false;
     for (size_t i = n + 1; i < text.len; i++) {
-        port = port * 10 + (unsigned)(text.ptr[i] - '0');
-        if (!fl_bytes_is_digit(text.ptr[i]) || port > UINT16_MAX)
+        unsigned digit = (unsigned)(text.ptr[i] - '0');
+        port = port * 10 + digit;
+        if (digit > 9 || port > UINT16_MAX)
             return false;
     }
     return true;

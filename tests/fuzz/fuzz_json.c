@@ -41,6 +41,25 @@ static void require_same(const fl_json_top *a, const fl_json_top *b)
                 0);
 }
 
+/* Along what the scan has noted, or found anew: the same members. */
+static void require_same_walk(const fl_json_top *top, unsigned level,
+                              fl_span container)
+{
+    fl_json_walk noted, looked;
+    fl_json_member one, other;
+    bool more = true;
+
+    fl_json_walk_inside(&noted, top, level, container);
+    fl_json_walk_init(&looked, container);
+    while (more) {
+        more = fl_json_walk_next(&looked, &other);
+        require(fl_json_walk_next(&noted, &one) == more);
+        require(memcmp(&one, &other, sizeof one) == 0);
+        if (more && level < FL_JSON_LEVELS)
+            require_same_walk(top, level + 1, other.value);
+    }
+}
+
 /* Only then may a kernel leave a good text to the plain one. */
 static bool ends_in_scalar(fl_span text)
 {
@@ -68,6 +87,8 @@ static fl_status scan_everywhere(fl_span text, unsigned depth, fl_json_top *top)
         require(fl_json_scan_with(kernel, text, depth, &other, &where) == rc);
         require(where == at);
         require_same(top, &other);
+        if (rc == FL_OK)
+            require_same_walk(&other, 0, other.value);
     }
     return rc;
 }
@@ -163,6 +184,7 @@ static void rewrite_whole(fl_span text, const fl_json_top *top)
     fl_buf out;
 
     require(fl_utf8_valid(text) && is_inside(top->value, text));
+    require_same_walk(top, 0, top->value);
     fl_buf_init(&out, 16u << 20);
     fl_json_writer_init(&writer, &out);
     rewrite(&writer, top->value, 0);

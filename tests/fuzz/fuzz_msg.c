@@ -9,6 +9,7 @@
 #include "rpc/msg.h"
 
 #include "base/span.h"
+#include "json/nav.h"
 
 #include <stdlib.h>
 
@@ -51,6 +52,27 @@ static char *join(const fl_span parts[3], size_t *size)
     return joined;
 }
 
+/* What was found in params is what looking for it finds. */
+static void check_inner(const fl_msg *msg)
+{
+    const fl_params *in = &msg->inner;
+    bool call = msg->kind == FL_MSG_REQUEST || msg->kind == FL_MSG_NOTIFICATION;
+    fl_span params = call ? msg->params : (fl_span){0};
+    fl_span meta = fl_json_get(params, FL_SPAN("_meta"));
+
+    require(fl_span_equal(in->meta, meta));
+    require(fl_span_equal(in->name, fl_json_get(params, FL_SPAN("name"))));
+    require(fl_span_equal(in->uri, fl_json_get(params, FL_SPAN("uri"))));
+    require(fl_span_equal(in->task_id, fl_json_get(params, FL_SPAN("taskId"))));
+    require(fl_span_equal(in->arguments,
+                          fl_json_get(params, FL_SPAN("arguments"))));
+    require(fl_span_equal(in->progress_token,
+                          fl_json_get(meta, FL_SPAN("progressToken"))));
+    check_inside(in->claim.version, meta);
+    check_inside(in->claim.client_info, meta);
+    require(in->claim.present == (in->claim.version.len > 0));
+}
+
 static void check_splice(const fl_msg *msg, fl_span id)
 {
     fl_span parts[3];
@@ -78,6 +100,7 @@ static void check_accepted(const fl_msg *msg)
     check_inside(msg->params, msg->text);
     check_inside(msg->result, msg->text);
     check_inside(msg->error, msg->text);
+    check_inner(msg);
     (void)fl_msg_method_is(msg, FL_SPAN("tools/call"));
     if (msg->id.len > 0) {
         check_splice(msg, FL_SPAN("\"\\u0031\""));

@@ -167,19 +167,6 @@ static void test_claim_in_a_word_spelled_oddly_is_none(void **state)
                      .present);
 }
 
-static void test_claim_is_read_from_meta_alone_too(void **state)
-{
-    fl_claim claim;
-
-    (void)state;
-    fl_claim_read_meta(FL_SPAN("{" VERSION "}"), &claim);
-    assert_true(claim.present);
-    fl_claim_read_meta((fl_span){0}, &claim);
-    assert_false(claim.present);
-    fl_claim_read_meta(FL_SPAN("[" KEY("protocolVersion") "]"), &claim);
-    assert_false(claim.present);
-}
-
 /* No half claims: the other parts mean nothing without a version. */
 static void test_claim_without_a_version_is_all_empty(void **state)
 {
@@ -214,7 +201,6 @@ int main(void)
         cmocka_unit_test(test_claim_elsewhere_is_none),
         cmocka_unit_test(test_claim_may_be_spelled_with_escapes),
         cmocka_unit_test(test_claim_in_a_word_spelled_oddly_is_none),
-        cmocka_unit_test(test_claim_is_read_from_meta_alone_too),
         cmocka_unit_test(test_claim_without_a_version_is_all_empty),
         cmocka_unit_test(test_claim_allocates_nothing),
     };

@@ -53,6 +53,22 @@ static void test_extract_knows_what_a_request_is_about(void **state)
     check_object("tools/list", "{\"name\":\"a\"}", "");
 }
 
+static void test_extract_tells_no_name_from_none_needed(void **state)
+{
+    fl_msg msg = read_it("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+                         "\"tools/call\",\"params\":{\"name\":7}}");
+
+    (void)state;
+    assert_non_null(fl_extract_named(&msg));
+    assert_true(fl_span_equal(*fl_extract_named(&msg), FL_SPAN("7")));
+    msg = read_it("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}");
+    assert_non_null(fl_extract_named(&msg));
+    assert_int_equal(fl_extract_named(&msg)->len, 0);
+    msg = read_it("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+                  "\"params\":{\"name\":\"a\"}}");
+    assert_null(fl_extract_named(&msg));
+}
+
 static void test_extract_undoes_escapes(void **state)
 {
     fl_msg msg = read_it("{\"jsonrpc\":\"2.0\",\"method\":\"a\\/b\"}");
@@ -98,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_extract_knows_what_a_request_is_about),
+        cmocka_unit_test(test_extract_tells_no_name_from_none_needed),
         cmocka_unit_test(test_extract_undoes_escapes),
         cmocka_unit_test(test_extract_finds_the_revision),
         cmocka_unit_test(test_extract_finds_the_error_code),

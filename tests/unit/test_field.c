@@ -113,7 +113,13 @@ static void test_bytes_searches_agree_with_the_single_byte(void **state)
             text[at] = (char)byte;
             size_t hidden = fl_bytes_is_visible((char)byte) ? sizeof text : at;
             size_t found = byte == ':' ? at : sizeof text;
+            size_t control = fl_bytes_is_control((char)byte) ? at : sizeof text;
             assert_int_equal(fl_bytes_until_hidden(text, sizeof text), hidden);
+            assert_int_equal(fl_bytes_until_control(text, sizeof text),
+                             control);
+            for (size_t len = at; len <= sizeof text; len++)
+                assert_int_equal(fl_bytes_until_control(text, len),
+                                 control < len ? control : len);
             assert_int_equal(fl_bytes_until(':', text, sizeof text), found);
         }
 }
@@ -227,6 +233,23 @@ static void test_fields_are_rendered_once(void **state)
     fl_fields_deinit(&set);
 }
 
+static void test_fields_may_have_a_value_replaced(void **state)
+{
+    const fl_field fields[] = {
+        FL_FIELD_SET(DATE, FL_SPAN("monday")),
+        {FL_SPAN("server"), FL_SPAN("x"), FL_FIELD_OTHER},
+    };
+    fl_fields set;
+
+    (void)state;
+    assert_int_equal(fl_fields_init(&set, fields, 2), FL_OK);
+    fl_fields_replace(&set, 0, FL_SPAN("friday"));
+    assert_true(fl_span_equal(set.fields[0].value, FL_SPAN("friday")));
+    assert_true(fl_span_equal(fl_buf_view(&set.text),
+                              FL_SPAN("date: friday\r\nserver: x\r\n")));
+    fl_fields_deinit(&set);
+}
+
 static void test_field_ids_do_not_vouch_for_foreign_names(void **state)
 {
     const fl_field lies[] = {
@@ -274,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_field_media_types_lose_their_parameters),
         cmocka_unit_test(test_field_quality_of_what_is_wanted),
         cmocka_unit_test(test_fields_are_rendered_once),
+        cmocka_unit_test(test_fields_may_have_a_value_replaced),
         cmocka_unit_test(test_field_ids_do_not_vouch_for_foreign_names),
         cmocka_unit_test(test_fields_survive_the_want_of_memory),
     };

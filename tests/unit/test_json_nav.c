@@ -217,6 +217,94 @@ static void test_json_nav_kernels_mark_alike(void **state)
         }
 }
 
+/* What a scan has noted must lead over the same members as looking does. */
+static void require_same_walk(const fl_json_top *top, unsigned level,
+                              fl_span container)
+{
+    fl_json_walk noted, looked;
+    fl_json_member one, other;
+
+    fl_json_walk_inside(&noted, top, level, container);
+    fl_json_walk_init(&looked, container);
+    assert_int_equal(noted.in_object, looked.in_object);
+    for (bool more = true; more;) {
+        more = fl_json_walk_next(&looked, &other);
+        assert_int_equal(fl_json_walk_next(&noted, &one), more);
+        assert_ptr_equal(one.key.ptr, other.key.ptr);
+        assert_int_equal(one.key.len, other.key.len);
+        assert_ptr_equal(one.value.ptr, other.value.ptr);
+        assert_int_equal(one.value.len, other.value.len);
+        if (more && level < FL_JSON_LEVELS)
+            require_same_walk(top, level + 1, other.value);
+    }
+    assert_false(fl_json_walk_next(&noted, &one));
+}
+
+static void require_same_walks(const char *text)
+{
+    fl_span copy = exact(text);
+
+    for (size_t i = 0; i < FL_JSON_KERNELS; i++) {
+        const fl_json_kernel *kernel = fl_json_kernel_at(i);
+        fl_json_top top;
+        if (kernel == NULL)
+            continue;
+        assert_int_equal(fl_json_scan_with(kernel, copy, 0, &top, NULL), FL_OK);
+        require_same_walk(&top, 0, top.value);
+    }
+    discard(copy);
+}
+
+static void test_json_nav_walks_inside_along_what_was_noted(void **state)
+{
+    static const char *const texts[] = {
+        "{}",
+        " { \"a\" : { } , \"b\" : [ ] , \"c\" : 1 } ",
+        "{\"a\":{},\"b\":{\"c\":1},\"d\":{},\"e\":[],\"f\":[1],\"g\":[1,2]}",
+        "{\"a\":{\"b\":{},\"c\":{\"d\":{\"e\":[{}]}},\"f\":[]},\"g\":[[],{}]}",
+        "[{\"a\":[1,[2,3]]},[],[{}],{\"b\":\"}],:\\\"\"}]",
+        "\"{\"",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        require_same_walks(texts[i]);
+}
+
+/* {"0":0,"1":1...} or [0,1...] */
+static size_t put_members(char *at, size_t n, bool object)
+{
+    size_t len = 0;
+
+    at[len++] = object ? '{' : '[';
+    for (size_t i = 0; i < n; i++) {
+        const char *comma = i > 0 ? "," : "";
+        len += (size_t)(object ? snprintf(at + len, 32, "%s\"%zu\":%zu", comma,
+                                          i, i)
+                               : snprintf(at + len, 32, "%s%zu", comma, i));
+    }
+    at[len++] = object ? '}' : ']';
+    at[len] = '\0';
+    return len;
+}
+
+/* Up to the last mark there is room for, and past it, in each container. */
+static void test_json_nav_walks_on_past_what_was_noted(void **state)
+{
+    char first[1024], second[1024], text[8192];
+
+    (void)state;
+    for (size_t n = 0; n <= FL_JSON_MARKS + 2; n++)
+        for (unsigned kinds = 0; kinds < 4; kinds++) {
+            put_members(first, n, (kinds & 1) != 0);
+            put_members(second, FL_JSON_MEMBERS, (kinds & 2) != 0);
+            snprintf(text, sizeof text,
+                     "{\"a\":%s,\"b\":{},\"c\":{\"d\":%s,\"e\":%s},\"f\":%s}",
+                     first, first, second, second);
+            require_same_walks(text);
+        }
+}
+
 static void test_json_nav_tells_the_types(void **state)
 {
     (void)state;
@@ -511,6 +599,8 @@ int main(void)
         cmocka_unit_test(test_json_nav_walks_members_and_elements),
         cmocka_unit_test(test_json_nav_stays_inside_of_broken_text),
         cmocka_unit_test(test_json_nav_kernels_mark_alike),
+        cmocka_unit_test(test_json_nav_walks_inside_along_what_was_noted),
+        cmocka_unit_test(test_json_nav_walks_on_past_what_was_noted),
         cmocka_unit_test(test_json_nav_tells_the_types),
         cmocka_unit_test(test_json_nav_compares_what_a_string_means),
         cmocka_unit_test(test_json_nav_copies_what_a_string_means),
