@@ -37,12 +37,6 @@ void fl_event_log_replay(fl_event_log *log, uint64_t stream, uint64_t after,
     log->events->ops->replay(log, stream, after, now_ms, replay, user);
 }
 
-void fl_event_log_forget(fl_event_log *log, uint64_t stream)
-{
-    if (log->events->ops->forget != NULL)
-        log->events->ops->forget(log, stream);
-}
-
 void fl_event_log_expire(fl_event_log *log, uint64_t now_ms)
 {
     if (log->events->ops->expire != NULL)

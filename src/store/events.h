@@ -45,7 +45,6 @@ typedef struct fl_events_ops {
                         fl_span data, uint64_t now_ms);
     void (*replay)(fl_event_log *log, uint64_t stream, uint64_t after,
                    uint64_t now_ms, const fl_replay *replay, void *user);
-    void (*forget)(fl_event_log *log, uint64_t stream);
     void (*expire)(fl_event_log *log, uint64_t now_ms);
     size_t (*memory)(const fl_event_log *log);
     void (*free)(fl_events *events);
@@ -80,9 +79,6 @@ fl_status fl_event_log_append(fl_event_log *log, uint64_t stream,
 
 void fl_event_log_replay(fl_event_log *log, uint64_t stream, uint64_t after,
                          uint64_t now_ms, const fl_replay *replay, void *user);
-
-/* The stream has ended and all of it arrived: nobody will ask again. */
-void fl_event_log_forget(fl_event_log *log, uint64_t stream);
 
 /* Drops what is too old, which is more than max_age_ms; cheap when nothing is.
  * That there was a stream is remembered for as long again. */

@@ -335,18 +335,6 @@ static void replay(fl_event_log *base, uint64_t id, uint64_t after,
     to->on_done(user, status);
 }
 
-static void forget(fl_event_log *base, uint64_t id)
-{
-    struct log *log = log_of(base);
-    struct stream *stream = find(log, id);
-
-    assert(!log->replaying);
-    if (stream == NULL)
-        return;
-    drop_all(log, stream);
-    remove_stream(log, stream);
-}
-
 static size_t memory(const fl_event_log *base)
 {
     const struct log *log = (const struct log *)(const void *)base;
@@ -393,7 +381,6 @@ static const fl_events_ops ops = {
     .close = close_log,
     .append = append,
     .replay = replay,
-    .forget = forget,
     .expire = expire,
     .memory = memory,
     .free = free_store,

@@ -362,20 +362,6 @@ fl_status fl_url_decode(fl_span text, fl_buf *out)
     return settle(out, before, rc);
 }
 
-fl_status fl_url_encode(fl_span text, fl_buf *out)
-{
-    size_t before = fl_buf_len(out);
-    fl_status rc = FL_OK;
-
-    for (size_t i = 0; rc == FL_OK && i < text.len; i++) {
-        if (is_unreserved(text.ptr[i]))
-            rc = fl_buf_append(out, (fl_span){text.ptr + i, 1});
-        else
-            rc = fl_buf_printf(out, "%%%02X", (unsigned char)text.ptr[i]);
-    }
-    return settle(out, before, rc);
-}
-
 bool fl_url_query_get(fl_span query, fl_span name, fl_span *value)
 {
     *value = (fl_span){0};

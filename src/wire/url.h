@@ -43,9 +43,6 @@ FL_MUST_USE fl_status fl_url_resolve(const fl_url *base, fl_span reference,
 /* Undoes %XX; FL_E_INVALID on a broken one or on %00. */
 FL_MUST_USE fl_status fl_url_decode(fl_span text, fl_buf *out);
 
-/* Appends `text`, with all but unreserved characters as %XX. */
-FL_MUST_USE fl_status fl_url_encode(fl_span text, fl_buf *out);
-
 /* The raw value of the first `name=` in a query; false when there is none. */
 bool fl_url_query_get(fl_span query, fl_span name, fl_span *value);
 

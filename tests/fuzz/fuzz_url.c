@@ -91,21 +91,16 @@ static void check_resolve(const fl_url *base, fl_span reference)
     fl_buf_reset(&twice);
 }
 
-/* Percent codes and base64: what is put in comes out. */
+/* Percent codes never hide a NUL; of base64 what is put in comes out. */
 static void check_codes(fl_span text)
 {
     fl_buf coded, back;
 
     fl_buf_init(&coded, MAX);
     fl_buf_init(&back, MAX);
-    if (fl_url_decode(text, &back) == FL_OK) {
+    if (fl_url_decode(text, &back) == FL_OK)
         require(fl_span_find(fl_buf_view(&back), '\0') == fl_buf_len(&back));
-        fl_span plain = fl_buf_view(&back);
-        require(fl_url_encode(plain, &coded) == FL_OK);
-        check_clean(fl_buf_view(&coded));
-    }
     fl_buf_truncate(&back, 0);
-    fl_buf_truncate(&coded, 0);
     if (fl_base64_decode(text, &back) == FL_OK) {
         require(fl_base64_encode(fl_buf_view(&back), &coded) == FL_OK);
         require(fl_span_equal(fl_buf_view(&coded), text));
