@@ -56,7 +56,7 @@ static void on_head(fl_exchange *exchange, const fl_head *head, void *user)
     fl_http_conn *conn = user;
     fl_http_turn *turn = fl_http_turn_new(conn, exchange);
 
-    conn->heard = true;
+    conn->heard = conn->past_head = true;
     if (turn == NULL)
         fl_exchange_reset(exchange);
     else
@@ -66,11 +66,13 @@ static void on_head(fl_exchange *exchange, const fl_head *head, void *user)
 static void on_bad(fl_exchange *exchange, unsigned status, const char *what,
                    void *user)
 {
+    fl_http_conn *conn = user;
     /* a body that went wrong belongs to a request that has its turn */
     fl_http_turn *turn = fl_exchange_user(exchange) != NULL
                              ? fl_exchange_user(exchange)
-                             : fl_http_turn_new(user, exchange);
+                             : fl_http_turn_new(conn, exchange);
 
+    conn->past_head = true;
     if (turn == NULL)
         fl_exchange_reset(exchange);
     else
@@ -209,11 +211,12 @@ static void settle(fl_http_conn *conn)
         return;
     bool in_head = conn->http == NULL || fl_http_in_head(conn->http);
     bool first = conn->heard && !conn->leased;
-    if (in_head && !conn->in_head)
+    if (in_head && (!conn->in_head || conn->past_head))
         watch(conn, conn->hub->options.http.head_timeout_ms);
     else if (!in_head && (conn->in_head || first))
         watch(conn, patience(conn)); /* the lease is over, or the head whole */
     conn->in_head = in_head;
+    conn->past_head = false;
     conn->leased = conn->heard;
     time_bodies(conn);
     fl_http_backlog_charge(conn);
@@ -363,7 +366,7 @@ static void check_idle(fl_http_conn *conn)
         fl_http_conn_break(conn, FL_E_TIMEOUT, "idle for too long");
 }
 
-/* A head that does not come: told, as far as HTTP/1.1 can be told. */
+/* A head that does not come. */
 static void time_out_head(fl_http_conn *conn)
 {
     if (conn->http == NULL || !fl_http_give_up(conn->http, 408,

@@ -37,7 +37,8 @@ typedef struct fl_http_limits {
     unsigned max_streams; /* HTTP/2: requests at one time; 100 */
     unsigned max_resets;  /* HTTP/2: requests the peer may take back per
                              second before it is turned away; 100 */
-    unsigned max_control; /* HTTP/2: PING and SETTINGS frames per second; 100 */
+    unsigned max_control; /* HTTP/2: frames that carry nothing (PING, SETTINGS,
+                             PRIORITY, unknown ones) per second; 100 */
     size_t high_water;    /* HTTP/2: bytes of one response waiting for its
                              window at which sending says FL_BUSY; 256 KiB */
 } fl_http_limits;
@@ -167,8 +168,8 @@ void fl_http_shut(fl_http *http);
 /* Whether part of a head has come, and the rest has not. */
 bool fl_http_in_head(const fl_http *http);
 
-/* Server: the rest of a head was waited for long enough: says so with on_bad.
- * False: this version has no words for it. */
+/* Server: the rest of a head was waited for long enough. HTTP/1.1 says so with
+ * on_bad, HTTP/2 ends the connection. False: there is no such head. */
 bool fl_http_give_up(fl_http *http, unsigned status, const char *what);
 
 /* How many exchanges are open. */

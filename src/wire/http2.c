@@ -144,6 +144,7 @@ static void feed(fl_http *http, fl_span bytes)
     assert(h->depth == 0); /* from a fresh stack */
     fl_http2_enter(h);
     if (!h->broken && !h->ended && bytes.len > 0) {
+        fl_http2_place_feed(&h->place, bytes);
         ssize_t rc = nghttp2_session_mem_recv(
             h->session, (const uint8_t *)bytes.ptr, bytes.len);
         if (rc < 0 && h->doom == 0)
@@ -220,6 +221,29 @@ static void shut(fl_http *http)
     fl_http2_leave(h, false);
 }
 
+/* A client's own patience is with the whole exchange. */
+static bool in_head(const fl_http *http)
+{
+    const fl_http2 *h = (const fl_http2 *)(const void *)http;
+
+    return !h->client && !h->broken && fl_http2_place_in_head(&h->place);
+}
+
+/* What was to be a request has no stream to be answered on, and without the
+ * rest of it no other can be understood. */
+static bool give_up(fl_http *http, unsigned status, const char *what)
+{
+    fl_http2 *h = self(http);
+
+    (void)status;
+    (void)what;
+    fl_http2_enter(h);
+    if (h->doom == 0)
+        h->doom = NGHTTP2_ENHANCE_YOUR_CALM;
+    fl_http2_leave(h, true);
+    return true;
+}
+
 static size_t count_open(const fl_http *http)
 {
     return ((const fl_http2 *)(const void *)http)->open;
@@ -259,6 +283,8 @@ static const fl_http_ops ops = {
     .drained = drained,
     .lose = lose,
     .shut = shut,
+    .in_head = in_head,
+    .give_up = give_up,
     .open = count_open,
     .available = fl_http2_available,
     .memory = memory,
@@ -284,6 +310,7 @@ fl_status fl_http2_new(const fl_http_options *options, fl_http **out)
     h->clock = options->clock != NULL ? *options->clock : fl_clock_system();
     fl_list_init(&h->streams);
     fl_list_init(&h->news);
+    fl_http2_place_init(&h->place);
     fl_status rc = fl_http2_session_open(h);
     if (rc != FL_OK) {
         destroy(h);

@@ -16,6 +16,16 @@
 
 #include <nghttp2/nghttp2.h>
 
+/* Where among the peer's frames its bytes have stopped. */
+typedef struct fl_http2_place {
+    size_t left;     /* of the preface, or of a frame's payload */
+    uint8_t head[9]; /* of a frame */
+    uint8_t have;    /* of these nine */
+    bool begun;      /* something has come */
+    bool greeted;    /* the preface has, and the SETTINGS after it */
+    bool in_block;   /* a head has begun, and not ended */
+} fl_http2_place;
+
 typedef struct fl_http2 {
     fl_http base;
     nghttp2_session *session;
@@ -31,6 +41,8 @@ typedef struct fl_http2 {
     uint64_t second;  /* to which the two counts belong */
     unsigned resets;  /* requests that came to nothing */
     unsigned control; /* frames that carry nothing */
+    uint64_t updates; /* of windows, that are owed for what we sent */
+    fl_http2_place place;
 
     const fl_error *why; /* during lose() */
     uint32_t doom;       /* why the connection must end; 0: it need not */
@@ -97,9 +109,9 @@ static inline void fl_http2_enter(fl_http2 *h)
 }
 /* Writes what is due, tells what may be told now, frees what was freed. */
 void fl_http2_leave(fl_http2 *h, bool may_tell);
-/* Counts one more; past `max` in one second the connection is doomed. */
 /* shut: the last GOAWAY. */
 void fl_http2_depart(fl_http2 *h);
+/* Counts one more; past `max` in one second the connection is doomed. */
 bool fl_http2_overdone(fl_http2 *h, unsigned *count, unsigned max);
 
 /* http2_stream.c */
@@ -122,6 +134,12 @@ FL_MUST_USE fl_status fl_http2_head_add(fl_http2_stream *stream, fl_span name,
 void fl_http2_head_finish(fl_http2_stream *stream, bool has_body);
 /* Forgets it, for the next one or for good. */
 void fl_http2_head_drop(fl_http2_stream *stream);
+
+/* http2_place.c */
+void fl_http2_place_init(fl_http2_place *place);
+void fl_http2_place_feed(fl_http2_place *place, fl_span bytes);
+/* Part of the greeting, or of a head, has come, and the rest has not. */
+bool fl_http2_place_in_head(const fl_http2_place *place);
 
 /* http2_in.c */
 void fl_http2_listen(nghttp2_session_callbacks *callbacks);

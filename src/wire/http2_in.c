@@ -2,12 +2,13 @@
  * http2_in.c - what nghttp2 says about the peer's frames, told as events.
  *
  * nghttp2 keeps the rules of the protocol; here are the limits it has none
- * for. Frames that carry nothing (PING, SETTINGS, PRIORITY, empty DATA) and
- * requests that come to nothing are counted per second, and each useful frame
- * or finished request makes up for one of them: a busy proxy may cancel its
- * share, a flood may not. It does not matter who resets: a peer that makes us
- * reset its requests, by breaking a rule on each, is counted like one that
- * does it itself.
+ * for. Frames that carry nothing (PING, SETTINGS, PRIORITY, empty DATA, types
+ * nobody knows) and requests that come to nothing are counted per second, and
+ * each useful frame or finished request makes up for one of them: a busy proxy
+ * may cancel its share, a flood may not. It does not matter who resets: a peer
+ * that makes us reset its requests, by breaking a rule on each, is counted like
+ * one that does it itself. WINDOW_UPDATE is free as far as we have sent what
+ * it is about.
  *
  * A callback that returns FAILED ends nghttp2_session_mem_recv() at once:
  * that is how a freed or doomed connection stops in the middle of a read.
@@ -16,7 +17,11 @@
 
 #include "base/span.h"
 
-enum { FAILED = NGHTTP2_ERR_CALLBACK_FAILURE };
+enum {
+    FAILED = NGHTTP2_ERR_CALLBACK_FAILURE,
+    DRIBBLE = 256,
+    READ_AT_ONCE = 1024,
+};
 
 static int verdict(const fl_http2 *h)
 {
@@ -47,10 +52,21 @@ static bool carries_something(const nghttp2_frame_hd *hd)
     }
 }
 
-static bool is_control(const nghttp2_frame_hd *hd)
+/* A window is opened for what has gone through it. */
+static bool is_owed(fl_http2 *h, const nghttp2_frame_hd *hd)
 {
-    return !carries_something(hd) && hd->type != NGHTTP2_WINDOW_UPDATE &&
-           hd->type != NGHTTP2_RST_STREAM;
+    if (hd->type != NGHTTP2_WINDOW_UPDATE || h->updates == 0)
+        return false;
+    h->updates--;
+    return true;
+}
+
+/* A RST_STREAM is counted when its stream closes, if there is one. */
+static bool is_control(fl_http2 *h, const nghttp2_frame_hd *hd)
+{
+    if (hd->type == NGHTTP2_RST_STREAM)
+        return find(h->session, hd->stream_id) == NULL;
+    return !carries_something(hd) && !is_owed(h, hd);
 }
 
 /*
@@ -84,7 +100,7 @@ static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd,
         h->doom = NGHTTP2_STREAM_CLOSED;
     else if (is_stray_priority(hd))
         h->doom = NGHTTP2_PROTOCOL_ERROR;
-    else if (is_control(hd))
+    else if (is_control(h, hd))
         (void)fl_http2_overdone(h, &h->control, h->base.limits.max_control);
     else if (h->control > 0 && carries_something(hd))
         h->control--;
@@ -262,6 +278,32 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t error,
     return 0;
 }
 
+/* Frames of types we do not know are dropped (RFC 9113 5.5). They are asked
+ * for all the same: or on_begin_frame() would not get to see them. */
+static int on_unknown(nghttp2_session *session, void **payload,
+                      const nghttp2_frame_hd *hd, void *user)
+{
+    (void)session;
+    (void)payload;
+    (void)hd;
+    (void)user;
+    return NGHTTP2_ERR_CANCEL;
+}
+
+/*
+ * Each frame of ours may be worth two updates, of its stream's window and of
+ * the connection's, and a large one is perhaps read in pieces. One that is
+ * small because the window was is worth nothing: that is what a peer would do
+ * that dribbles updates to be sent a body byte by byte.
+ */
+static void note_data(fl_http2 *h, const fl_http2_stream *stream, size_t len)
+{
+    bool is_cut = stream != NULL && fl_buf_len(&stream->out) > 0;
+
+    if (len > 0 && (!is_cut || len >= DRIBBLE))
+        h->updates += 2 + 2 * (len / READ_AT_ONCE);
+}
+
 static void note_reset(fl_http2 *h, uint32_t error)
 {
     h->stopped = true;
@@ -278,6 +320,8 @@ static int on_sent(nghttp2_session *session, const nghttp2_frame *frame,
 
     if (frame->hd.type == NGHTTP2_RST_STREAM)
         note_reset(h, frame->rst_stream.error_code);
+    if (frame->hd.type == NGHTTP2_DATA)
+        note_data(h, find(session, frame->hd.stream_id), frame->hd.length);
     if (h->client || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 ||
         (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
         return 0;
@@ -303,4 +347,6 @@ void fl_http2_listen(nghttp2_session_callbacks *callbacks)
                                                               on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_sent);
+    nghttp2_session_callbacks_set_unpack_extension_callback(callbacks,
+                                                            on_unknown);
 }

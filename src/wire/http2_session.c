@@ -20,6 +20,7 @@ enum {
     CONTINUATIONS_MAX = 8,
     RESET_SECONDS = 10, /* for which nghttp2 lets max_resets pile up */
     HELD_MAX = 64 * 1024,
+    FIRST_UNKNOWN = NGHTTP2_CONTINUATION + 1, /* frame type */
 };
 
 typedef struct block {
@@ -106,6 +107,8 @@ void fl_http2_session_close(fl_http2 *h)
 
 static void set_options(nghttp2_option *option, const fl_http_limits *limits)
 {
+    for (unsigned type = FIRST_UNKNOWN; type <= UINT8_MAX; type++)
+        nghttp2_option_set_user_recv_extension_type(option, (uint8_t)type);
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_option_set_no_closed_streams(option, 1);
     nghttp2_option_set_max_outbound_ack(option, limits->max_control);

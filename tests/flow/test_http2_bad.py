@@ -156,16 +156,30 @@ def test_making_the_server_reset_is_no_way_around_it():
 def test_floods_of_frames_that_carry_nothing_are_dismissed():
     with http() as serving:
         for piece in (A_PING, frame(SETTINGS), frame(PRIORITY, 0, 1, b'\0' * 5),
-                      frame(SETTINGS, 0, 0, struct.pack('>HI', 4, 65535) * 99)):
+                      frame(SETTINGS, 0, 0, struct.pack('>HI', 4, 65535) * 99),
+                      frame(99, 0, 0, b'x'), frame(99, 255, 7, b'x' * 16384),
+                      frame(WINDOW, 0, 0, b'\0\0\0\1')):
             for listen in (False, True):
                 flood(serving, for_ever(piece * 50), listen=listen)
 
 
-def test_floods_of_frames_that_are_overlooked_harm_nobody():
-    with http() as serving:
-        for piece in (frame(99, 0, 0, b'x'), frame(99, 255, 7, b'x' * 16384),
-                      frame(WINDOW, 0, 0, b'\0\0\0\1')):
-            flood(serving, for_ever(piece * 50), codes=())
+def test_windows_may_be_opened_for_what_was_sent():
+    # as some clients do: two for each frame, however small
+    update = struct.pack('>I', 1000)
+    with http() as serving, Frames(serving.urls[0]) as client:
+        client.send(call(1, 'large', bytes=4 * MIB))
+        size = 0
+        for one in iter(client.next, None):
+            if one.kind == DATA:
+                size += len(one.body)
+                for _ in range(0, len(one.body), 1000):
+                    client.send(frame(WINDOW, 0, 0, update)
+                                + frame(WINDOW, 0, 1, update))
+            require(one.kind not in (GOAWAY, RESET), one)
+            if one.flags & END_STREAM and one.kind == DATA:
+                break
+        require(size > 4 * MIB, 'it ended after', size)
+        answers(client)
 
 
 def test_empty_data_without_end_is_dismissed():
@@ -334,6 +348,30 @@ def test_a_slow_body_runs_out_of_time():
             client.send(PREFACE[:10])
             equal([one.kind for one in client.frames()
                    if one.kind != GOAWAY], [])
+
+
+def test_a_slow_head_runs_out_of_time():
+    short = f'{0.6 * SLOW:g}'
+    greeted, first = PREFACE + frame(SETTINGS), frame(HEADERS, 0, 1, block())
+    with http('--head-timeout', short) as serving:
+        for start in (
+                PREFACE, PREFACE + frame(SETTINGS)[:8], greeted + first,
+                greeted + first[:-1], greeted + first[:9],
+                greeted + first + frame(CONTINUATION, 0, 1),
+                greeted + call(1, 'echo', text='x')
+                + frame(HEADERS, 0, 3, block())):
+            with Frames(serving.urls[0], greet=False) as client:
+                client.send(start)
+                started = time.monotonic()
+                equal(client.until(GOAWAY).body[7], CALM, start)
+                took = time.monotonic() - started
+                require(0.3 * SLOW < took < 4 * SLOW, start, took)
+                equal(client.next(), None, 'it should end:')
+        with Frames(serving.urls[0]) as client:
+            client.send(call(1, 'echo', text='x'))
+            contains(client.body(1), b'x')
+            time.sleep(1.2 * SLOW)  # silence between requests is no crime
+            answers(client)
 
 
 def test_bodies_have_the_same_limit():

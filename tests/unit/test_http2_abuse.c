@@ -183,6 +183,153 @@ static void test_http2_turns_floods_away(void **state)
     check_flood(SETTINGS, 0, 0, FL_SPAN("\0\x04\0\0\0\x0a"));
     check_flood(PRIORITY, 0, 1, FL_SPAN("\0\0\0\0\x01"));
     check_flood(DATA, 0, 1, (fl_span){0});
+    check_flood(WINDOW_UPDATE, 0, 0, FL_SPAN("\0\0\0\x01"));
+    check_flood(WINDOW_UPDATE, 0, 1, FL_SPAN("\0\0\0\x01"));
+    check_flood(0x0a, 0, 1, FL_SPAN("\0\x01 "));       /* ALTSVC */
+    check_flood(0x10, 0, 0, FL_SPAN("\0\0\0\x01u=1")); /* PRIORITY_UPDATE */
+    check_flood(0xff, 0xff, 1, FL_SPAN("what is this?"));
+    check_flood(0x0b, 0, 0, (fl_span){0});
+}
+
+static void test_http2_counts_resets_of_what_has_ended(void **state)
+{
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    server.act = http_end_answer_all;
+    http_end_raw_get(&peer, 1, true); /* makes up for the preface */
+    check_alive(&server, &peer);
+    for (int i = 0; i < 10; i++)
+        http_end_frame(&peer, RST_STREAM, 0, 1, FL_SPAN("\0\0\0\x08"));
+    check_alive(&server, &peer);
+    http_end_frame(&peer, RST_STREAM, 0, 1, FL_SPAN("\0\0\0\x08"));
+    check_over(&server, &peer, CALM);
+}
+
+static void add_updates(http_end *peer, int count)
+{
+    for (int i = 0; i < count; i++)
+        http_end_frame(peer, WINDOW_UPDATE, 0, 0, FL_SPAN("\0\0\0\x01"));
+}
+
+static void test_http2_is_owed_updates_for_what_it_sent(void **state)
+{
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    server.act = http_end_answer_all;
+    for (uint32_t id = 1; id < 81; id += 2) {
+        http_end_raw_get(&peer, id, true);
+        check_alive(&server, &peer);
+    }
+    add_updates(&peer, 2 * 40); /* all at once, and late */
+    check_alive(&server, &peer);
+    add_updates(&peer, 10);
+    check_alive(&server, &peer);
+    add_updates(&peer, 1);
+    check_over(&server, &peer, CALM);
+}
+
+/* CVE-2019-9511: a window that is opened byte by byte. */
+static void test_http2_turns_away_who_dribbles(void **state)
+{
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x04\0\0\0\0"));
+    http_end_raw_get(&peer, 1, true);
+    check_alive(&server, &peer);
+    http_end_answer(server.exchange, "an answer of many bytes");
+    assert_int_equal(http_end_count(&server, DATA), 0);
+    for (int i = 0; i < 9; i++) {
+        http_end_frame(&peer, WINDOW_UPDATE, 0, 1, FL_SPAN("\0\0\0\x01"));
+        check_alive(&server, &peer);
+    }
+    assert_int_equal(http_end_count(&server, DATA), 9);
+    http_end_frame(&peer, WINDOW_UPDATE, 0, 1, FL_SPAN("\0\0\0\x01"));
+    check_over(&server, &peer, CALM);
+}
+
+static void test_http2_ignores_what_it_does_not_know(void **state)
+{
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    server.act = http_end_answer_all;
+    http_end_frame(&peer, 0x42, 0xff, 0, FL_SPAN("12345678"));
+    http_end_raw_get(&peer, 1, true);
+    check_alive(&server, &peer);
+    assert_int_equal(server.told[HTTP_END], 1);
+    assert_int_equal(http_end_count(&server, DATA), 1);
+    http_end_close(&server);
+}
+
+/* Delivers what the peer said a few bytes at a time; in_head() holds once
+ * `from` bytes have come, until all have. */
+static void check_in_head(http_end *server, http_end *peer, size_t step,
+                          size_t from)
+{
+    for (size_t i = step; i <= peer->out_len; i += step) {
+        fl_http_feed(server->http, (fl_span){peer->out + i - step, step});
+        assert_int_equal(fl_http_in_head(server->http),
+                         i >= from && i < peer->out_len);
+    }
+    http_end_forget(peer);
+}
+
+enum { FRAME = 9 };
+
+static void test_http2_knows_whether_a_head_is_to_end(void **state)
+{
+    http_end server = {0}, peer = {0};
+
+    (void)state;
+    assert_true(http_end_open(&server, false, &tight));
+    assert_false(fl_http_in_head(server.http)); /* nothing has come */
+    http_end_preface(&peer);
+    check_in_head(&server, &peer, 1, 1);
+    http_end_raw_get(&peer, 1, true);
+    check_in_head(&server, &peer, 1, FRAME);
+    /* in two frames; nghttp2 counts the pieces of a CONTINUATION's head as
+     * so many frames, so that they must not be too many */
+    http_end_frame(&peer, HEADERS, END_STREAM, 3, FL_SPAN("\x82\x86\x84"));
+    http_end_frame(&peer, CONTINUATION, END_HEADERS, 3,
+                   FL_SPAN("\x01\x01"
+                           "a"));
+    check_in_head(&server, &peer, 3, FRAME);
+    assert_int_equal(server.told[HTTP_HEAD], 2);
+    /* a head that is dropped ends, too */
+    http_end_frame(&peer, HEADERS, END_HEADERS | END_STREAM, 5,
+                   FL_SPAN("\x82\x86\x84\0\x01"
+                           "X\x01y"));
+    check_in_head(&server, &peer, 1, FRAME);
+    assert_int_equal(server.told[HTTP_HEAD], 2);
+    /* and what is no head is none */
+    http_end_frame(&peer, PING, 0, 0, FL_SPAN("12345678"));
+    check_in_head(&server, &peer, 1, SIZE_MAX);
+    assert_int_equal(server.told[HTTP_OVER], 0);
+    http_end_close(&server);
+}
+
+static void test_http2_gives_a_head_up(void **state)
+{
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    http_end_raw_get(&peer, 1, true);
+    http_end_frame(&peer, HEADERS, END_STREAM, 3, FL_SPAN("\x82\x86"));
+    check_alive(&server, &peer);
+    assert_true(fl_http_in_head(server.http));
+    assert_true(fl_http_give_up(server.http, 408, "no head"));
+    assert_int_equal(server.told[HTTP_LOST], 1); /* the one that was whole */
+    assert_int_equal(server.told[HTTP_BAD], 0);
+    assert_false(fl_http_in_head(server.http));
+    check_over(&server, &peer, CALM);
 }
 
 static void test_http2_lets_pings_take_their_time(void **state)
@@ -560,6 +707,12 @@ int main(void)
         cmocka_unit_test(test_http2_lets_a_busy_peer_cancel_its_share),
         cmocka_unit_test(test_http2_counts_resets_it_was_made_to_send),
         cmocka_unit_test(test_http2_turns_floods_away),
+        cmocka_unit_test(test_http2_counts_resets_of_what_has_ended),
+        cmocka_unit_test(test_http2_is_owed_updates_for_what_it_sent),
+        cmocka_unit_test(test_http2_turns_away_who_dribbles),
+        cmocka_unit_test(test_http2_ignores_what_it_does_not_know),
+        cmocka_unit_test(test_http2_knows_whether_a_head_is_to_end),
+        cmocka_unit_test(test_http2_gives_a_head_up),
         cmocka_unit_test(test_http2_lets_pings_take_their_time),
         cmocka_unit_test(
             test_http2_is_not_swamped_while_the_peer_does_not_read),

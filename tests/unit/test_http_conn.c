@@ -155,6 +155,84 @@ static void test_conn_of_http2_that_is_idle_hears_good_bye(void **state)
     host_end(&host);
 }
 
+static void check_open(raw_peer *peer)
+{
+    io_some_turns(host.loop);
+    raw_read(peer);
+    assert_false(peer->ended);
+}
+
+/* HEADERS that lack the last bytes of a request's, or those alone. */
+static void half_a_head(h2_text *to, uint32_t stream, bool rest)
+{
+    static h2_text whole;
+
+    whole.len = 0;
+    h2_post(&whole, stream, fields, CALL("1", "echo", "{\"text\":\"a\"}"),
+            true);
+    if (rest)
+        h2_bytes(to, whole.room + 20, whole.len - 20);
+    else
+        h2_bytes(to, whole.room, 20);
+}
+
+static void test_conn_of_http2_must_end_its_heads(void **state)
+{
+    static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+    (void)state;
+    serve(NULL);
+    host_dial(&host, &second);
+    raw_put(&second, preface, 10);
+    host_dial(&host, &third);
+    raw_put(&third, preface, 24); /* and no SETTINGS */
+    host_dial(&host, &fourth);
+    h2_begin(&fourth, H2_WINDOW);
+    h2_add(&text, H2_HEADERS, 0, 1, FL_SPAN("\x83")); /* :method POST */
+    h2_flush(&fourth, &text);
+    io_some_turns(host.loop);
+    host.now += 9999;
+    check_open(&second);
+    check_open(&third);
+    check_open(&fourth);
+    host.now += 1;
+    raw_hears_end(&second);
+    /* without a word: it would be out of place, and the end of it, too */
+    io_until(host.loop, (raw_read(&third), third.ended));
+    io_until(host.loop, (raw_read(&fourth), fourth.ended));
+    h2_hear_type(&fourth, H2_GOAWAY, &frame);
+    assert_memory_equal(frame.payload + 4, "\0\0\0\x0b", 4); /* calm */
+    h2_hears_end(&fourth);
+    raw_close(&second);
+    raw_close(&third);
+    raw_close(&fourth);
+    host_end(&host);
+}
+
+static void test_conn_of_http2_has_its_time_for_each_head(void **state)
+{
+    (void)state;
+    serve(NULL);
+    host_dial(&host, &second);
+    h2_begin(&second, H2_WINDOW);
+    for (uint32_t stream = 1; stream < 9; stream += 2) {
+        half_a_head(&text, stream, false);
+        h2_flush(&second, &text);
+        io_some_turns(host.loop);
+        host.now += 9999;
+        check_open(&second);
+        half_a_head(&text, stream, true); /* leaves with the next one's half */
+    }
+    h2_flush(&second, &text);
+    do
+        h2_hear_type(&second, H2_DATA, &frame);
+    while (frame.stream != 7);
+    host.now += 10000; /* nothing is waited for now */
+    check_open(&second);
+    raw_close(&second);
+    host_end(&host);
+}
+
 static void test_conn_half_closed_waits_for_each_answer_a_little(void **state)
 {
     (void)state;
@@ -308,6 +386,8 @@ int main(void)
         cmocka_unit_test(test_conn_of_http2_survives_an_id_too_long),
         cmocka_unit_test(test_conn_is_idle_from_its_last_answer_on),
         cmocka_unit_test(test_conn_of_http2_that_is_idle_hears_good_bye),
+        cmocka_unit_test(test_conn_of_http2_must_end_its_heads),
+        cmocka_unit_test(test_conn_of_http2_has_its_time_for_each_head),
         cmocka_unit_test(test_conn_half_closed_waits_for_each_answer_a_little),
         cmocka_unit_test(test_conn_refuses_versions_nobody_knows),
         cmocka_unit_test(test_conn_takes_a_modern_version_at_its_word),
