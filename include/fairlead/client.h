@@ -76,7 +76,9 @@ FL_API fl_span fl_client_instructions(const fl_client *client);
 /* How a request ended. Spans are good for the callback only. */
 typedef struct fl_answer {
     fl_status status; /* FL_OK; FL_E_REMOTE: the server said no; FL_E_TIMEOUT,
-                         FL_E_CLOSED, FL_E_CANCELLED: it did not say */
+                         FL_E_CLOSED, FL_E_CANCELLED: it did not say. Over
+                         HTTP also what went wrong with this request alone:
+                         FL_E_REFUSED, FL_E_RESET, FL_E_TLS... */
     fl_span result;   /* JSON, with FL_OK */
     int code;         /* of the JSON-RPC error, with FL_E_REMOTE */
     fl_span error;    /* the whole error object, JSON, with FL_E_REMOTE */

@@ -36,6 +36,8 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
         {"--timeout", FL_FLAG_SECONDS, &to->timeout_ms, NULL},
         {"--revision", FL_FLAG_TEXT, &to->client.revision, NULL},
         {"--era", FL_FLAG_CHOICE, &to->era, eras},
+        {"--header", FL_FLAG_LIST, &to->headers.list, NULL},
+        {"--header-file", FL_FLAG_TEXT, &to->headers.file, NULL},
         {"--tls-ca", FL_FLAG_TEXT, &tls->ca_file, NULL},
         {"--tls-cert", FL_FLAG_TEXT, &tls->cert_file, NULL},
         {"--tls-key", FL_FLAG_TEXT, &tls->key_file, NULL},
@@ -92,6 +94,15 @@ static fl_status take_server(fl_words *words, fl_call_line *to, fl_error *error)
     to->url = first;
     drop_word(words);
     return FL_OK;
+}
+
+static fl_status take_headers(fl_call_line *line, fl_error *error)
+{
+    fl_status rc = fl_headers_take(&line->headers, line->url, error);
+
+    if (line->headers.list.count > 0)
+        line->client.connection.http.headers = line->headers.list.items;
+    return rc;
 }
 
 static fl_status take_action(fl_words *words, fl_call_line *to, fl_error *error)
@@ -160,6 +171,8 @@ fl_status fl_call_line_parse(char **argv, fl_call_line *line, fl_error *error)
     settle_options(line);
     rc = take_server(&words, line, error);
     if (rc == FL_OK)
+        rc = take_headers(line, error);
+    if (rc == FL_OK)
         rc = take_action(&words, line, error);
     if (rc == FL_OK)
         rc = take_arguments(&words, line, error);
@@ -169,4 +182,5 @@ fl_status fl_call_line_parse(char **argv, fl_call_line *line, fl_error *error)
 void fl_call_line_deinit(fl_call_line *line)
 {
     fl_buf_reset(&line->arguments);
+    fl_headers_deinit(&line->headers);
 }

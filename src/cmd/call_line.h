@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "cmd/flags.h"
+#include "cmd/headers.h"
 
 #include <fairlead/client.h>
 
@@ -25,6 +26,7 @@ typedef struct fl_call_line {
     fl_client_options client;
     fl_flag_list env;
     fl_flag_list inherit;
+    fl_headers headers;
     uint64_t timeout_ms; /* 0: not said */
     unsigned era;        /* fl_era, counted from 1; 0: not said */
     unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */

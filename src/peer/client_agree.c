@@ -104,14 +104,17 @@ static void try_later(fl_client *client, const fl_error *why)
 /* HTTP's own words about a request that opens the conversation. */
 static void judge_http(fl_client *client, fl_sign sign, const fl_answer *answer)
 {
+    const fl_error *blame = client->link->blame;
     bool denied = sign == FL_SIGN_DENIED;
+    int http = fl_era_http_status(answer->error);
     char what[64];
 
     snprintf(what, sizeof what, "the server %s: HTTP status %d, ",
-             denied ? "does not let us in" : "is not available",
-             fl_era_http_status(answer->error));
+             denied ? "does not let us in" : "is not available", http);
     fl_error why =
         error_of(denied ? FL_E_DENIED : FL_E_UNREACHABLE, what, answer->text);
+    if (http == 0 && blame != NULL)
+        why = *blame; /* it did not come to HTTP */
     if (denied)
         fl_client_give_up(client, &why);
     else
@@ -133,10 +136,14 @@ static void fall_back(fl_client *client, const fl_answer *answer,
                       fl_span versions)
 {
     fl_agreement *agreement = &client->agreement;
+    const fl_error *blame = client->link->blame;
 
     agreement->verdict = FL_ERA_AUTO;
     if (agreement->wanted == FL_ERA_MODERN && versions.len > 0)
         turn_away(client, versions);
+    else if (agreement->wanted == FL_ERA_MODERN && blame != NULL)
+        fail(client, blame->status,
+             "server/discover failed: ", fl_span_of(blame->text));
     else if (agreement->wanted == FL_ERA_MODERN)
         fail(client, FL_E_UNSUPPORTED,
              "the server does not speak 2026-07-28, only older revisions: ",
@@ -275,6 +282,7 @@ static const fl_revision *newest(void)
 static void judge_refusal(fl_client *client, const fl_answer *answer)
 {
     fl_agreement *agreement = &client->agreement;
+    const fl_error *blame = client->link->blame;
     int http =
         client->streams ? fl_era_http_status(answer->error) : FL_HTTP_NONE;
     fl_sign sign =
@@ -287,7 +295,8 @@ static void judge_refusal(fl_client *client, const fl_answer *answer)
         probe(client, newest());
     } else {
         agreement->refusal =
-            error_of(answer->status, "initialize failed: ", answer->text);
+            error_of(blame != NULL ? blame->status : answer->status,
+                     "initialize failed: ", answer->text);
         if (agreement->probe == NULL)
             fl_client_give_up(client, &agreement->refusal);
     }

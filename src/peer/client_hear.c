@@ -57,11 +57,17 @@ static int code_of(fl_span error)
 static void answer_request(const fl_client *client, fl_request *request,
                            const fl_msg *msg)
 {
+    const fl_error *blame = client->link->blame;
     fl_answer answer = {.status = FL_OK, .result = msg->result};
     fl_buf text;
 
     fl_buf_init(&text, TEXT_MAX);
-    if (msg->kind == FL_MSG_ERROR) {
+    if (blame != NULL && !request->own) {
+        answer = (fl_answer){
+            .status = blame->status,
+            .text = fl_span_of(blame->text),
+        };
+    } else if (msg->kind == FL_MSG_ERROR) {
         fl_span message = fl_json_get(msg->error, FL_SPAN("message"));
         if (fl_json_string_copy(message, &text) != FL_OK)
             fl_buf_reset(&text);

@@ -365,7 +365,7 @@ static void free_link(fl_link *link)
 
 #define CLIENT_ROW(kind, more_traits)                                          \
     {                                                                          \
-        .name = kind,                                                          \
+        .name = (kind),                                                        \
         .traits = FL_LINK_NETWORK | FL_LINK_RECONNECTS | (more_traits),        \
         .send = send, .answer = answer, .close = close_link, .cancel = cancel, \
         .free = free_link, .info = info,                                       \

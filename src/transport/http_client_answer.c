@@ -27,8 +27,11 @@ void fl_post_end(fl_post *post, const fl_msg *msg)
     if (client->gate == post)
         client->gate = NULL;
     fl_link_ref(&client->link);
-    if (msg != NULL)
+    if (msg != NULL) {
+        client->link.blame = post->blame.status != FL_OK ? &post->blame : NULL;
         fl_http_client_deliver(client, msg);
+        client->link.blame = NULL;
+    }
     fl_post_free(post);
     fl_http_client_settle(client);
     fl_link_unref(&client->link);
@@ -89,6 +92,15 @@ static fl_status write_details(fl_buf *out, const fl_post *post,
     return rc == FL_OK ? fl_buf_append(out, FL_SPAN("}")) : rc;
 }
 
+/* It was the other side that closed or cancelled: as good as a reset. */
+static void take_blame(fl_error *blame, const fl_error *why)
+{
+    *blame = *why;
+    if (why->status >= 0 || why->status == FL_E_CLOSED ||
+        why->status == FL_E_CANCELLED)
+        blame->status = FL_E_RESET;
+}
+
 /* An error of our own in the server's place. */
 void fl_post_fail(fl_post *post, unsigned status, const fl_error *why)
 {
@@ -96,6 +108,8 @@ void fl_post_fail(fl_post *post, unsigned status, const fl_error *why)
     char message[300];
     fl_buf text, data;
 
+    if (why != NULL)
+        take_blame(&post->blame, why);
     if (why != NULL && why->status == FL_E_TOO_BIG)
         code = FL_RPC_MESSAGE_TOO_LARGE;
     snprintf(message, sizeof message, "HTTP %u %s", status,

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "rpc/claim.h"
 #include "rpc/extract.h"
+#include "transport/http_options.h"
 
 enum { MADE_MAX = 64 * 1024 };
 
@@ -47,10 +48,12 @@ static bool ends_with(fl_span text, fl_span end)
 /* Visible ASCII and spaces within, and nothing that looks encoded. */
 static bool is_plain(fl_span text)
 {
+    if (text.ptr == NULL || text.len == 0)
+        return true;
     for (size_t i = 0; i < text.len; i++)
         if (text.ptr[i] < ' ' || text.ptr[i] > '~')
             return false;
-    if (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[text.len - 1] == ' '))
+    if (text.ptr[0] == ' ' || text.ptr[text.len - 1] == ' ')
         return false;
     return !(fl_span_starts(text, sentinel) && ends_with(text, sentinel_end));
 }
@@ -230,72 +233,6 @@ void fl_http_head_plain(fl_http_head *head, const fl_http_client *client)
     add_session(head, client);
 }
 
-/* Ours, or the codec's; a proxy's business; or they change what a body is. */
-static bool is_reserved(const fl_field *field)
-{
-    static const bool ours[FL_FIELD_COUNT] = {
-        [FL_FIELD_ACCEPT] = true,
-        [FL_FIELD_ACCEPT_ENCODING] = true,
-        [FL_FIELD_CONNECTION] = true,
-        [FL_FIELD_CONTENT_ENCODING] = true,
-        [FL_FIELD_CONTENT_LENGTH] = true,
-        [FL_FIELD_CONTENT_TYPE] = true,
-        [FL_FIELD_EXPECT] = true,
-        [FL_FIELD_HOST] = true,
-        [FL_FIELD_KEEP_ALIVE] = true,
-        [FL_FIELD_LAST_EVENT_ID] = true,
-        [FL_FIELD_MCP_METHOD] = true,
-        [FL_FIELD_MCP_NAME] = true,
-        [FL_FIELD_MCP_PROTOCOL_VERSION] = true,
-        [FL_FIELD_MCP_SESSION_ID] = true,
-        [FL_FIELD_PROXY_CONNECTION] = true,
-        [FL_FIELD_TE] = true,
-        [FL_FIELD_TRAILER] = true,
-        [FL_FIELD_TRANSFER_ENCODING] = true,
-        [FL_FIELD_UPGRADE] = true,
-        [FL_FIELD_USER_AGENT] = true,
-    };
-
-    return ours[field->id] ||
-           fl_field_name_equal(field->name, FL_SPAN("proxy-authorization"));
-}
-
-static fl_span trim(fl_span text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = fl_span_from(text, 1);
-    while (text.len > 0 && strchr(" \t", text.ptr[text.len - 1]) != NULL)
-        text.len--;
-    return text;
-}
-
-/* No value in any text: it is a secret more often than not. */
-static fl_status read_custom(fl_span text, size_t number, fl_field *field,
-                             fl_error *error)
-{
-    size_t colon = fl_span_find(text, ':');
-
-    field->name = (fl_span){text.ptr, colon};
-    if (colon == text.len || !fl_field_name_ok(field->name))
-        return fl_error_set(error, FL_E_INVALID,
-                            "option http.headers: number %zu is not "
-                            "'Name: value'",
-                            number);
-    field->value = trim(fl_span_from(text, colon + 1));
-    field->id = fl_field_find(field->name);
-    if (!fl_field_value_ok(field->value))
-        return fl_error_set(error, FL_E_INVALID,
-                            "option http.headers: the value of '%.*s' has "
-                            "characters that may not be sent",
-                            (int)colon, text.ptr);
-    if (is_reserved(field))
-        return fl_error_set(error, FL_E_INVALID,
-                            "option http.headers: '%.*s' is set by the "
-                            "transport itself",
-                            (int)colon, text.ptr);
-    return FL_OK;
-}
-
 static void lower(fl_field *field, char *to)
 {
     memcpy(to, field->name.ptr, field->name.len);
@@ -307,7 +244,7 @@ fl_status fl_http_fields_custom(const char *const *headers, fl_field *fields,
                                 size_t room, size_t *count, fl_buf *names,
                                 fl_error *error)
 {
-    size_t number = 0, total = 1;
+    size_t before = *count, total = 1;
 
     for (const char *const *at = headers; at != NULL && *at != NULL; at++)
         total += strlen(*at);
@@ -318,10 +255,11 @@ fl_status fl_http_fields_custom(const char *const *headers, fl_field *fields,
     for (; headers != NULL && *headers != NULL; headers++) {
         if (*count == room)
             return fl_error_set(error, FL_E_INVALID,
-                                "option http.headers: more than %zu", number);
+                                "option http.headers: more than %zu",
+                                room - before);
         fl_field *field = &fields[*count];
-        fl_status rc =
-            read_custom(fl_span_of(*headers), ++number, field, error);
+        fl_status rc = fl_http_options_header(*headers, "option http.headers",
+                                              field, error);
         if (rc != FL_OK)
             return rc;
         lower(field, to);

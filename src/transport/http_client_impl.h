@@ -54,6 +54,7 @@ struct fl_post {
     char *minted;     /* a session's name, from the head */
     unsigned refusal; /* the status that made us look for a 2024 server */
     fl_buf refusal_text;
+    fl_error blame; /* for an answer of our own; FL_OK: it is the server's */
 };
 
 struct fl_http_client {

@@ -60,6 +60,19 @@ static void lose(fl_http_client *client, fl_status status, const char *what)
     fl_http_client_down(client, &why);
 }
 
+/* What a request for it says after its method. */
+static fl_status write_target(const fl_url *to, fl_buf *out)
+{
+    fl_status rc =
+        fl_buf_append(out, to->path.len > 0 ? to->path : FL_SPAN("/"));
+
+    if (rc == FL_OK && to->query.len > 0)
+        rc = fl_buf_append(out, FL_SPAN("?"));
+    if (rc == FL_OK && to->query.len > 0)
+        rc = fl_buf_append(out, to->query);
+    return rc;
+}
+
 static fl_status read_endpoint(fl_http_client *client, fl_span data)
 {
     fl_url base = client->site.url, to;
@@ -75,12 +88,7 @@ static fl_status read_endpoint(fl_http_client *client, fl_span data)
         rc = FL_E_DENIED;
     fl_buf_truncate(&client->endpoint, 0);
     if (rc == FL_OK)
-        rc = fl_buf_append(&client->endpoint,
-                           to.path.len > 0 ? to.path : FL_SPAN("/"));
-    if (rc == FL_OK && to.query.len > 0)
-        rc = fl_buf_append(&client->endpoint, FL_SPAN("?"));
-    if (rc == FL_OK && to.query.len > 0)
-        rc = fl_buf_append(&client->endpoint, to.query);
+        rc = write_target(&to, &client->endpoint);
     fl_buf_reset(&text);
     return rc;
 }

@@ -121,14 +121,14 @@ void fl_flight_linger(fl_flight *flight, uint64_t ms)
 /* The end; the flight may be gone afterwards. */
 static void finish(fl_flight *flight, const fl_error *why)
 {
-    bool streamed = flight->is_stream;
     fl_flight_outcome outcome = {
         .status = flight->status,
-        .streamed = streamed,
-        .body = streamed ? (fl_span){0} : fl_buf_view(&flight->text),
+        .streamed = flight->is_stream,
         .why = why,
     };
 
+    if (!flight->is_stream)
+        outcome.body = fl_buf_view(&flight->text);
     fl_timer_stop(&flight->timer);
     flight->events->on_done(flight, &outcome);
 }
@@ -291,24 +291,34 @@ static void on_head(fl_http_call *call, const fl_head *head)
 }
 
 /* False: the flight is gone. */
+static bool tell_event(fl_flight *flight, const fl_sse_event *event)
+{
+    bool gone = false;
+
+    /* it is unset below, or there is no flight that could point to it */
+    /* cppcheck-suppress autoVariables */
+    flight->gone = &gone;
+    flight->events->on_event(flight, event);
+    if (gone)
+        return false;
+    flight->gone = NULL;
+    return true;
+}
+
+/* False: the flight is gone. */
 static bool tell_events(fl_flight *flight, fl_span in)
 {
     fl_sse_event event;
-    bool gone = false;
     fl_status rc;
 
-    flight->gone = &gone;
     while ((rc = fl_sse_next(&flight->sse, &in, &event)) != FL_AGAIN) {
         if (rc < 0) {
-            flight->gone = NULL;
             fail(flight, rc, "an event of the stream");
             return false;
         }
-        flight->events->on_event(flight, &event);
-        if (gone)
+        if (!tell_event(flight, &event))
             return false;
     }
-    flight->gone = NULL;
     return true;
 }
 

@@ -6,8 +6,8 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "guard/origin.h"
-#include "wire/field.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A path that can stand in a request as it is. */
@@ -71,67 +71,118 @@ fl_status fl_http_options_for_server(const fl_address *address,
     return rc == FL_OK ? check_lists(http, error) : rc;
 }
 
-/* Those are ours to set, and a second one would contradict the first. */
-static bool is_ours(fl_span name)
+/* Ours, or the codec's; a proxy's business; or they change what a body is. A
+ * second one would contradict the first. */
+static bool is_reserved(const fl_field *field)
 {
-    static const fl_field_id ours[] = {
-        FL_FIELD_ACCEPT,           FL_FIELD_ACCEPT_ENCODING,
-        FL_FIELD_CONNECTION,       FL_FIELD_CONTENT_ENCODING,
-        FL_FIELD_CONTENT_LENGTH,   FL_FIELD_CONTENT_TYPE,
-        FL_FIELD_EXPECT,           FL_FIELD_HOST,
-        FL_FIELD_KEEP_ALIVE,       FL_FIELD_LAST_EVENT_ID,
-        FL_FIELD_MCP_METHOD,       FL_FIELD_MCP_NAME,
-        FL_FIELD_MCP_SESSION_ID,   FL_FIELD_MCP_PROTOCOL_VERSION,
-        FL_FIELD_PROXY_CONNECTION, FL_FIELD_TE,
-        FL_FIELD_TRAILER,          FL_FIELD_TRANSFER_ENCODING,
-        FL_FIELD_UPGRADE,
+    static const bool ours[FL_FIELD_COUNT] = {
+        [FL_FIELD_ACCEPT] = true,
+        [FL_FIELD_ACCEPT_ENCODING] = true,
+        [FL_FIELD_CONNECTION] = true,
+        [FL_FIELD_CONTENT_ENCODING] = true,
+        [FL_FIELD_CONTENT_LENGTH] = true,
+        [FL_FIELD_CONTENT_TYPE] = true,
+        [FL_FIELD_EXPECT] = true,
+        [FL_FIELD_HOST] = true,
+        [FL_FIELD_KEEP_ALIVE] = true,
+        [FL_FIELD_LAST_EVENT_ID] = true,
+        [FL_FIELD_MCP_METHOD] = true,
+        [FL_FIELD_MCP_NAME] = true,
+        [FL_FIELD_MCP_PROTOCOL_VERSION] = true,
+        [FL_FIELD_MCP_SESSION_ID] = true,
+        [FL_FIELD_PROXY_CONNECTION] = true,
+        [FL_FIELD_TE] = true,
+        [FL_FIELD_TRAILER] = true,
+        [FL_FIELD_TRANSFER_ENCODING] = true,
+        [FL_FIELD_UPGRADE] = true,
+        [FL_FIELD_USER_AGENT] = true,
     };
-    fl_field_id id = fl_field_find(name);
 
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (ours[i] == id)
-            return true;
-    return false;
+    return ours[field->id] ||
+           fl_field_name_equal(field->name, FL_SPAN("proxy-authorization"));
 }
 
-bool fl_http_options_split(const char *header, fl_span *name, fl_span *value)
+static fl_span trim(fl_span text)
+{
+    while (text.len > 0 && strchr(" \t", text.ptr[0]) != NULL)
+        text = fl_span_from(text, 1);
+    while (text.len > 0 && strchr(" \t", text.ptr[text.len - 1]) != NULL)
+        text.len--;
+    return text;
+}
+
+static fl_status check_name(fl_span name, const char *where, fl_error *error)
+{
+    if (name.len == 0)
+        return fl_error_set(error, FL_E_INVALID,
+                            "%s: there is no name before the colon", where);
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char byte = (unsigned char)name.ptr[i];
+        if (fl_field_name_ok((fl_span){name.ptr + i, 1}))
+            continue;
+        if (byte > ' ' && byte <= '~')
+            return fl_error_set(error, FL_E_INVALID,
+                                "%s: '%c' may not stand in a header's name",
+                                where, byte);
+        return fl_error_set(error, FL_E_INVALID,
+                            "%s: %s may not stand in a header's name", where,
+                            byte == ' ' ? "a space" : "such a byte");
+    }
+    return FL_OK;
+}
+
+/* No value in any text, nor what may have been meant for one: it is a secret
+ * more often than not. */
+fl_status fl_http_options_header(const char *header, const char *where,
+                                 fl_field *field, fl_error *error)
 {
     fl_span text = fl_span_of(header);
     size_t colon = fl_span_find(text, ':');
 
-    *name = (fl_span){text.ptr, colon};
-    *value = (fl_span){0};
+    *field = (fl_field){.name = {text.ptr, colon}};
     if (colon == text.len)
-        return false;
-    *value = fl_span_from(text, colon + 1);
-    while (value->len > 0 && (value->ptr[0] == ' ' || value->ptr[0] == '\t'))
-        *value = fl_span_from(*value, 1);
-    while (value->len > 0 && (value->ptr[value->len - 1] == ' ' ||
-                              value->ptr[value->len - 1] == '\t'))
-        value->len--;
-    return fl_field_name_ok(*name) && fl_field_value_ok(*value);
+        return fl_error_set(error, FL_E_INVALID,
+                            "%s: there is no colon in it; want 'Name: value'",
+                            where);
+    fl_status rc = check_name(field->name, where, error);
+    if (rc != FL_OK)
+        return rc;
+    field->value = trim(fl_span_from(text, colon + 1));
+    field->id = fl_field_find(field->name);
+    if (!fl_field_value_ok(field->value))
+        return fl_error_set(error, FL_E_INVALID,
+                            "%s: the value of '%.*s' has a control character "
+                            "in it, which may not be sent",
+                            where, (int)colon, text.ptr);
+    if (is_reserved(field))
+        return fl_error_set(error, FL_E_INVALID,
+                            "%s: '%.*s' is set by fairlead itself", where,
+                            (int)colon, text.ptr);
+    return FL_OK;
 }
 
-/* The value is not repeated: it may be a secret. */
+static fl_status check_headers(const char *const *headers, fl_error *error)
+{
+    fl_status rc = FL_OK;
+    fl_field field;
+    char where[64];
+
+    for (size_t i = 0; headers != NULL && headers[i] != NULL && rc == FL_OK;
+         i++) {
+        snprintf(where, sizeof where, "option http.headers, number %zu", i + 1);
+        rc = fl_http_options_header(headers[i], where, &field, error);
+    }
+    return rc;
+}
+
 fl_status fl_http_options_for_client(const fl_address *address,
                                      const fl_http_settings *http,
                                      fl_error *error)
 {
-    fl_span name, value;
-    const char *const *at;
+    fl_status rc = check_headers(http->headers, error);
 
-    for (at = http->headers; at != NULL && *at != NULL; at++) {
-        if (!fl_http_options_split(*at, &name, &value))
-            return fl_error_set(error, FL_E_INVALID,
-                                "option http.headers: want \"Name: value\"; "
-                                "number %zu is not fit to be sent",
-                                (size_t)(at - http->headers) + 1);
-        if (is_ours(name))
-            return fl_error_set(error, FL_E_INVALID,
-                                "option http.headers: %.*s is fairlead's to "
-                                "send",
-                                (int)name.len, name.ptr);
-    }
+    if (rc != FL_OK)
+        return rc;
     if (http->http1_only && http->http2_only)
         return fl_error_set(error, FL_E_INVALID,
                             "option http.http2_only: set together with "

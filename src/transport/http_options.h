@@ -5,6 +5,7 @@
 #define FL_TRANSPORT_HTTP_OPTIONS_H
 
 #include "transport/address.h"
+#include "wire/field.h"
 
 #include <fairlead/options.h>
 
@@ -16,7 +17,11 @@ FL_MUST_USE fl_status fl_http_options_for_client(const fl_address *address,
                                                  const fl_http_settings *http,
                                                  fl_error *error);
 
-/* "Name: value" into its two halves; false: not fit to be sent. */
-bool fl_http_options_split(const char *header, fl_span *name, fl_span *value);
+/* "Name: value" into its two halves, which lie in `header`. FL_E_INVALID: it is
+ * not fit to be sent, or not the caller's to send; the text of the error begins
+ * with `where`. */
+FL_MUST_USE fl_status fl_http_options_header(const char *header,
+                                             const char *where, fl_field *field,
+                                             fl_error *error);
 
 #endif

@@ -22,6 +22,7 @@
 enum {
     DEFAULT_PORT = 1080, /* curl's */
     SECRET_MAX = 1024,
+    BASIC_MAX = 2 * SECRET_MAX, /* in base64, and its scheme */
 };
 
 static const char *first_set(const char *const names[])
@@ -149,7 +150,7 @@ static fl_status take_credentials(fl_span userinfo, char **out)
     fl_buf secret, text;
 
     fl_buf_init(&secret, SECRET_MAX);
-    fl_buf_init(&text, 2 * SECRET_MAX);
+    fl_buf_init(&text, BASIC_MAX);
     fl_status rc = write_basic(userinfo, &secret, &text);
     if (rc == FL_OK) {
         *out = fl_mem_string(fl_buf_view(&text));

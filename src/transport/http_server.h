@@ -194,6 +194,7 @@ struct fl_http_conn {
     bool shut;           /* takes no more requests */
     bool heard;          /* a request has come */
     bool in_head;        /* part of one has: the timer is for that */
+    bool past_head;      /* ... but that head is whole, or was refused */
     bool held;           /* input waits in the codec */
     bool closing;
 };
@@ -237,8 +238,8 @@ fl_span fl_http_turn_id(const fl_http_turn *turn, char text[FL_HTTP_EVENT_ID]);
 /* Ends an event stream, or breaks it off. */
 void fl_http_turn_finish(fl_http_turn *turn);
 void fl_http_turn_break(fl_http_turn *turn);
-/* The exchange of `from` is `turn`'s from here on, and `from` goes. */
-void fl_http_turn_adopt(fl_http_turn *turn, fl_http_turn *from);
+/* The exchange of `fresh` is `running`'s from here on, and `fresh` goes. */
+void fl_http_turn_adopt(fl_http_turn *running, fl_http_turn *fresh);
 fl_span fl_http_turn_field(fl_link *link, void *stream, const char *name);
 
 /* http_reply.c: the functions of fl_transport for links whose replies are

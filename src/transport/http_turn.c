@@ -297,24 +297,24 @@ void fl_http_turn_break(fl_http_turn *turn)
     fl_exchange_reset(exchange);
 }
 
-void fl_http_turn_adopt(fl_http_turn *turn, fl_http_turn *from)
+void fl_http_turn_adopt(fl_http_turn *running, fl_http_turn *fresh)
 {
-    fl_exchange *old = turn->exchange;
+    fl_exchange *old = running->exchange;
 
     if (old != NULL) { /* half open: its client is the one that came back */
-        let_go(turn);
+        let_go(running);
         fl_exchange_reset(old);
     }
-    turn->conn = from->conn;
-    turn->exchange = from->exchange;
-    turn->phase = from->phase;
-    fl_list_remove(&from->node);
-    fl_list_append(&turn->conn->turns, &turn->node);
-    fl_exchange_set_user(turn->exchange, turn);
-    from->conn = NULL;
-    from->exchange = NULL;
-    fl_timer_start(&turn->timer, turn->hub->options.http.keepalive_ms);
-    fl_http_turn_free(from);
+    running->conn = fresh->conn;
+    running->exchange = fresh->exchange;
+    running->phase = fresh->phase;
+    fl_list_remove(&fresh->node);
+    fl_list_append(&running->conn->turns, &running->node);
+    fl_exchange_set_user(running->exchange, running);
+    fresh->conn = NULL;
+    fresh->exchange = NULL;
+    fl_timer_start(&running->timer, running->hub->options.http.keepalive_ms);
+    fl_http_turn_free(fresh);
 }
 
 static void abandon(fl_http_turn *turn)

@@ -103,6 +103,11 @@ struct fl_link {
     unsigned holds; /* requests in flight: a link with any is not idle */
     fl_link_state state;
     bool server; /* accepted by a listener: the peer is a client */
+
+    /* During on_message: why the transport made this error up, in place of an
+     * answer that will not come. NULL: the message is the peer's. Its status
+     * is never FL_E_CLOSED or FL_E_CANCELLED: those are of our own doing. */
+    const fl_error *blame;
 };
 
 typedef struct fl_link_info {

@@ -104,6 +104,38 @@ static void test_call_line_lists_tools_by_default(void **state)
     done(given);
 }
 
+static void test_call_line_takes_headers_for_http(void **state)
+{
+    struct given *given = parse(
+        W("https://h/mcp", "--header", "A: b", "--header=X-C:d", "call", "t"));
+    const fl_http_settings *http = &given->line.client.connection.http;
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    assert_string_equal(http->headers[0], "A: b");
+    assert_string_equal(http->headers[1], "X-C:d");
+    assert_null(http->headers[2]);
+    done(given);
+    given = parse(W("SSE+HTTP://h/mcp", "--header", "A: b"));
+    assert_int_equal(given->status, FL_OK);
+    done(given);
+    given = parse(W("http://h/mcp"));
+    assert_null(given->line.client.connection.http.headers);
+    done(given);
+}
+
+static void test_call_line_refuses_headers_that_cannot_be_sent(void **state)
+{
+    (void)state;
+    refuse("tcp:", W("tcp://h:1", "--header", "A: b"));
+    refuse("httpx:", W("httpx://h:1", "--header", "A: b"));
+    refuse("a command", W("tools", "--header", "A: b", "--", "x"));
+    refuse("number 2: there is no colon",
+           W("http://h/", "--header", "A: b", "--header", "c"));
+    refuse("'Mcp-Session-Id' is set by",
+           W("http://h/", "--header", "Mcp-Session-Id: 1"));
+}
+
 static void test_call_line_timeout_is_for_opening_and_asking(void **state)
 {
     struct given *given = parse(W("tcp://h:1", "--timeout", "2.5"));
@@ -165,6 +197,8 @@ int main(void)
         cmocka_unit_test(test_call_line_takes_an_address_in_front),
         cmocka_unit_test(test_call_line_takes_a_command_behind),
         cmocka_unit_test(test_call_line_lists_tools_by_default),
+        cmocka_unit_test(test_call_line_takes_headers_for_http),
+        cmocka_unit_test(test_call_line_refuses_headers_that_cannot_be_sent),
         cmocka_unit_test(test_call_line_timeout_is_for_opening_and_asking),
         cmocka_unit_test(test_call_line_takes_an_era),
         cmocka_unit_test(test_call_line_help_needs_nothing_else),
