@@ -370,7 +370,7 @@ fl_status fl_connect(fl_loop *loop, const fl_connect_options *options,
         rc = FL_E_NOMEM;
     else if (options->tls != NULL)
         rc = fl_tls_layer_add(stream, options->tls, name);
-    if (rc == FL_OK && options->tls != NULL && options->tunnel != NULL)
+    if (rc == FL_OK && options->tunnel != NULL)
         rc = fl_tunnel_add(stream, options->tunnel);
     if (rc < 0) {
         fl_stream_discard(stream);

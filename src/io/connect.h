@@ -15,9 +15,10 @@ typedef struct fl_connect_options {
     const char *path;        /* Unix socket; NULL with `host` */
     fl_tls *tls;             /* borrowed; NULL: plain */
     const char *server_name; /* to verify and for SNI; NULL: `host` */
-    const char *tunnel;      /* with `tls`: `host` is a proxy, and this whole
-                                head ("CONNECT ...") asks it for the way; TLS
-                                begins when it has said yes. NULL: none */
+    const char *tunnel;      /* `host` is a proxy, and this whole head
+                                ("CONNECT ...") asks it for the way; TLS, or
+                                on_open, comes when it has said yes. NULL:
+                                none */
     fl_stream_limits limits;
 } fl_connect_options;
 

@@ -92,18 +92,33 @@ fl_status fl_stream_start(fl_stream *stream, const fl_stream_events *events,
     return begin(stream);
 }
 
+void fl_stream_rebind(fl_stream *stream, const fl_stream_events *events,
+                      void *user)
+{
+    assert(stream->state != FL_STREAM_FRESH);
+    stream->events = events;
+    stream->user = user;
+}
+
 void fl_stream_connected(fl_stream *stream)
 {
     stream->in = stream->out = &stream->handle.stream;
+    if (stream->tunnel == NULL) {
+        fl_stream_arrived(stream);
+        return;
+    }
+    fl_stream_update_reading(stream);
+    fl_tunnel_begin(stream);
+}
+
+void fl_stream_arrived(fl_stream *stream)
+{
     if (stream->tls == NULL) {
         fl_stream_opened(stream);
         return;
     }
     fl_stream_update_reading(stream);
-    if (stream->tunnel != NULL)
-        fl_tunnel_begin(stream);
-    else
-        fl_tls_layer_begin(stream);
+    fl_tls_layer_begin(stream);
 }
 
 void fl_stream_opened(fl_stream *stream)

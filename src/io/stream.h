@@ -99,6 +99,19 @@ FL_MUST_USE fl_status fl_stream_write_urgent(fl_stream *stream,
  */
 char *fl_stream_last_write(fl_stream *stream, size_t len);
 
+/* Another takes over a stream that is open: from here on its events are these.
+ * What waits to leave still does. */
+void fl_stream_rebind(fl_stream *stream, const fl_stream_events *events,
+                      void *user);
+
+/* Output that makes no progress does not break this stream any more
+ * (send_timeout_ms): its user looks to that. */
+void fl_stream_be_patient(fl_stream *stream);
+
+/* on_drain is to come when what waits has fallen to `level`, once, instead of
+ * at half of high water: for who has a mark of his own. */
+void fl_stream_drain_at(fl_stream *stream, size_t level);
+
 /* Bytes accepted and not yet given to the system. */
 size_t fl_stream_pending(const fl_stream *stream);
 

@@ -79,19 +79,22 @@ struct fl_stream {
     fl_tls_layer *tls;
     fl_connecting *connecting;
     fl_tunnel *tunnel;
-    size_t thrown;  /* input thrown away since it went quiet */
-    fl_status late; /* a failure to be told at the end of the turn */
-    uint8_t state;  /* fl_stream_state */
-    uint8_t job;    /* fl_stream_job */
-    uint8_t holds;  /* handles and file operations that must end first */
-    bool quiet : 1; /* closing after a flush: no callbacks any more */
+    size_t thrown;     /* input thrown away since it went quiet */
+    fl_status late;    /* a failure to be told at the end of the turn */
+    uint32_t drain_at; /* what may wait when on_drain comes, if `own_drain` */
+    uint8_t state;     /* fl_stream_state */
+    uint8_t job;       /* fl_stream_job */
+    uint8_t holds;     /* handles and file operations that must end first */
+    bool quiet : 1;    /* closing after a flush: no callbacks any more */
     bool paused : 1;
     bool reading : 1;
     bool ended : 1; /* nothing more will come in */
     bool want_drain : 1;
+    bool own_drain : 1;
     bool stuffed : 1;   /* the system would take no more this turn */
     bool finishing : 1; /* our direction is to end when all is sent */
     bool finished : 1;
+    bool patient : 1; /* with a peer that takes nothing */
 };
 
 static_assert(sizeof(struct fl_stream) <= 480, "an idle stream stays small");
@@ -132,6 +135,8 @@ static inline bool fl_stream_usable(const fl_stream *stream)
 /* What happened to a stream. Each may end in a callback, and that in a close:
  * the caller touches the stream no more, or looks at its state first. */
 void fl_stream_connected(fl_stream *stream);
+/* ... and through the tunnel, if there is one: what is left is TLS. */
+void fl_stream_arrived(fl_stream *stream);
 void fl_stream_opened(fl_stream *stream);
 void fl_stream_received(fl_stream *stream, fl_span raw);
 void fl_stream_deliver(fl_stream *stream, fl_span bytes);

@@ -226,10 +226,34 @@ static void watch_progress(fl_stream *stream)
 {
     uint64_t limit = stream->shared->limits.send_timeout_ms;
 
-    if (stream->slow == NULL || fl_timer_running(&stream->timer))
+    if (stream->slow == NULL || stream->patient ||
+        fl_timer_running(&stream->timer))
         return;
     stream->job = FL_STREAM_JOB_SEND;
     fl_timer_start(&stream->timer, limit / SAMPLES + (limit < SAMPLES));
+}
+
+void fl_stream_be_patient(fl_stream *stream)
+{
+    stream->patient = true;
+    if (stream->job == FL_STREAM_JOB_SEND)
+        fl_timer_stop(&stream->timer);
+}
+
+void fl_stream_drain_at(fl_stream *stream, size_t level)
+{
+    stream->want_drain = stream->own_drain = true;
+    stream->drain_at = level < UINT32_MAX ? (uint32_t)level : UINT32_MAX;
+    if (stream->state == FL_STREAM_OPEN)
+        fl_stream_mark(stream);
+}
+
+static bool has_drained(const fl_stream *stream, size_t pending)
+{
+    return stream->want_drain && !stream->quiet &&
+           pending <= (stream->own_drain
+                           ? stream->drain_at
+                           : stream->shared->limits.high_water / 2);
 }
 
 /* What follows from how much is left. */
@@ -250,9 +274,8 @@ static void settle(fl_stream *stream)
         if (stream->quiet && may_go(stream))
             fl_stream_close(stream);
     }
-    if (stream->want_drain && !stream->quiet &&
-        pending <= stream->shared->limits.high_water / 2) {
-        stream->want_drain = false;
+    if (has_drained(stream, pending)) {
+        stream->want_drain = stream->own_drain = false;
         if (stream->events->on_drain != NULL)
             stream->events->on_drain(stream->user);
     }

@@ -1,11 +1,11 @@
 /*
- * tunnel.c - a way through an HTTP proxy, before TLS begins (RFC 9110 9.3.6).
+ * tunnel.c - a way through an HTTP proxy (RFC 9110 9.3.6).
  *
  * The one piece of HTTP in this room, and as little of it as will do: a head
  * that was made elsewhere is sent, and the answer is read up to its empty line
  * for nothing but its status. A 2xx has no body, so that what follows belongs
- * to the server behind the proxy; there must be nothing, for in TLS the client
- * speaks first.
+ * to the server behind the proxy; there must be nothing, for the client speaks
+ * first in TLS, and in HTTP.
  *
  * The request goes out past the stream's buffer, in which the bytes of the
  * stream's owner may be waiting. It is the first thing on a new connection:
@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "base/status.h"
-#include "io/tls_stream.h"
 #include "io/uv_status.h"
 
 #include <string.h>
@@ -112,7 +111,7 @@ static void open_up(fl_stream *stream)
 {
     fl_tunnel_free(stream->tunnel);
     stream->tunnel = NULL;
-    fl_tls_layer_begin(stream);
+    fl_stream_arrived(stream);
 }
 
 void fl_tunnel_feed(fl_stream *stream, fl_span raw)

@@ -1,5 +1,5 @@
 /*
- * tunnel.h - a way through an HTTP proxy, before TLS begins.
+ * tunnel.h - a way through an HTTP proxy.
  *
  * Everywhere NULL as the tunnel means that there is none, or none any more.
  */
@@ -16,7 +16,7 @@ void fl_tunnel_free(fl_tunnel *tunnel);
 /* Connected: asks. May break the stream. */
 void fl_tunnel_begin(fl_stream *stream);
 
-/* The proxy speaks. TLS begins when it has said yes. */
+/* The proxy speaks. When it has said yes, the stream goes on. */
 void fl_tunnel_feed(fl_stream *stream, fl_span raw);
 
 void fl_tunnel_at_eof(fl_stream *stream);

@@ -49,6 +49,7 @@ static fl_http_limits fill_limits(const fl_http_limits *given)
         .max_resets = pick_count(g->max_resets, d->max_resets),
         .max_control = pick_count(g->max_control, d->max_control),
         .high_water = pick(g->high_water, d->high_water, SIZE_MAX),
+        .take_connect = g->take_connect,
     };
 }
 
@@ -239,6 +240,17 @@ fl_status fl_exchange_answer(fl_exchange *exchange, const fl_heading *heading,
 void fl_exchange_reset(fl_exchange *exchange)
 {
     exchange->http->ops->reset(exchange);
+}
+
+void fl_exchange_pause(fl_exchange *exchange, bool paused)
+{
+    exchange->http->ops->pause(exchange, paused);
+}
+
+void fl_exchange_drain_at(fl_exchange *exchange, size_t level)
+{
+    if (exchange->http->ops->drain_at != NULL)
+        exchange->http->ops->drain_at(exchange, level);
 }
 
 size_t fl_exchange_pending(const fl_exchange *exchange)

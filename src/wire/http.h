@@ -41,6 +41,10 @@ typedef struct fl_http_limits {
                              PRIORITY, unknown ones) per second; 100 */
     size_t high_water;    /* HTTP/2: bytes of one response waiting for its
                              window at which sending says FL_BUSY; 256 KiB */
+    bool take_connect;    /* HTTP/2 server: offer extended CONNECT: a request
+                             with a :protocol, which may be answered with a
+                             streamed 200 before it has ended, and then goes
+                             on in both directions */
 } fl_http_limits;
 
 /* What a head says, as received. Good until the on_end of its message has
@@ -52,6 +56,8 @@ typedef struct fl_head {
                           OPTIONS; other forms have been reduced to it */
     fl_span authority; /* requests: HOST[:PORT], from :authority, an absolute
                           target or Host; empty in HTTP/1.0 */
+    fl_span protocol;  /* HTTP/2, with CONNECT: its :protocol (RFC 8441), and
+                          `target` is a path; empty: none */
     unsigned status;   /* responses: 200 to 999, or 101 */
     bool has_body;     /* more than nothing may come */
     bool has_length;
@@ -114,6 +120,11 @@ typedef struct fl_http_events {
      * peer by itself, with this or without. */
     void (*on_bad)(fl_exchange *exchange, unsigned status, const char *what,
                    void *user);
+
+    /* HTTP/1.1, after a 101 that ended its exchange (or, on a client, after a
+     * CONNECT that succeeded): bytes that are not HTTP any more. NULL: they
+     * are dropped. */
+    void (*on_rest)(fl_span bytes, void *user);
 
     /* The peer took it back, or the connection broke, before it was whole. */
     void (*on_lost)(fl_exchange *exchange, const fl_error *why, void *user);
@@ -212,6 +223,16 @@ FL_MUST_USE fl_status fl_exchange_answer(fl_exchange *exchange,
 
 /* Breaks it off: RST_STREAM, or the end of an HTTP/1.1 connection. */
 void fl_exchange_reset(fl_exchange *exchange);
+
+/* Has the peer keep the rest of its message, or go on: what it has sent by
+ * then still comes, at most a window of it in HTTP/2. HTTP/1.1 asks for it
+ * with on_pause. Over when the exchange is. */
+void fl_exchange_pause(fl_exchange *exchange, bool paused);
+
+/* HTTP/2: on_writable is to come when what the peer has not taken has fallen to
+ * `level`, once, although nothing was refused: for who has a high water mark
+ * of his own. */
+void fl_exchange_drain_at(fl_exchange *exchange, size_t level);
 
 /* Bytes of our body the peer has not taken from us yet (HTTP/2 windows). */
 size_t fl_exchange_pending(const fl_exchange *exchange);

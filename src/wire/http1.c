@@ -96,6 +96,15 @@ fl_status fl_http1_take(fl_http1 *h, fl_span bytes, fl_http1_run *run)
     return rc == FL_OK && !h->dead ? fl_buf_append(&h->held, bytes) : rc;
 }
 
+void fl_http1_pass(fl_http1 *h, fl_span *in)
+{
+    fl_span rest = *in;
+
+    *in = fl_span_from(rest, rest.len);
+    if (rest.len > 0 && h->http.events->on_rest != NULL)
+        h->http.events->on_rest(rest, h->http.user);
+}
+
 void fl_http1_end(fl_http1 *h)
 {
     h->stage = FL_HTTP1_DEAF;

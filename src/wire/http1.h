@@ -15,7 +15,8 @@
 typedef enum fl_http1_stage {
     FL_HTTP1_AT_HEAD,
     FL_HTTP1_IN_BODY,
-    FL_HTTP1_DEAF, /* input is dropped */
+    FL_HTTP1_DEAF,   /* input is dropped */
+    FL_HTTP1_BEYOND, /* input is not HTTP any more: on_rest */
 } fl_http1_stage;
 
 /* First member of both sides. */
@@ -52,6 +53,9 @@ void fl_http1_free(fl_http *http);
  * FL_E_TOO_BIG: it could not be held. */
 FL_MUST_USE fl_status fl_http1_take(fl_http1 *h, fl_span bytes,
                                     fl_http1_run *run);
+
+/* Takes all of `in`, which is not HTTP any more. */
+void fl_http1_pass(fl_http1 *h, fl_span *in);
 
 /* Says on_over, once. */
 void fl_http1_end(fl_http1 *h);

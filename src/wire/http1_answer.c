@@ -27,6 +27,15 @@ static bool can_drain(const server *s)
            (!s->expects && fl_http1_body_ends_soon(&s->base.body, DRAIN_MAX));
 }
 
+/* A request that is not whole, or not of a version that knows how, cannot be
+ * the last one (RFC 9110 7.8). */
+static bool may_upgrade(const server *s)
+{
+    return s->version == 11 && !s->closing &&
+           (s->base.stage != FL_HTTP1_IN_BODY ||
+            fl_http1_body_ends_soon(&s->base.body, 0));
+}
+
 static fl_http1_framing choose_framing(const server *s,
                                        const fl_heading *heading)
 {
@@ -44,6 +53,8 @@ static fl_span choose_connection(const server *s, const fl_heading *heading,
 {
     if (heading->status == 101)
         return FL_SPAN("upgrade");
+    if (heading->status == 426) /* its Upgrade is for this hop (RFC 9110 7.8) */
+        return close ? FL_SPAN("close, upgrade") : FL_SPAN("upgrade");
     if (close)
         return FL_SPAN("close");
     return s->version == 10 ? FL_SPAN("keep-alive") : (fl_span){0};
@@ -64,7 +75,7 @@ static fl_status say(server *s, const fl_heading *heading, const fl_span *parts,
         .connection = choose_connection(s, heading, close),
     };
 
-    if (!s->open || s->out.begun)
+    if (!s->open || s->out.begun || (heading->status == 101 && !may_upgrade(s)))
         return FL_E_STATE;
     fl_status rc = fl_http1_out_head(&s->out, &s->base.http, heading, &start,
                                      parts, count);
@@ -80,7 +91,7 @@ static void carry_on(server *s)
 {
     fl_http1 *h = &s->base;
 
-    if (h->stage == FL_HTTP1_AT_HEAD && fl_buf_len(&h->held) > 0) {
+    if (h->stage != FL_HTTP1_IN_BODY && fl_buf_len(&h->held) > 0) {
         s->waiting = true;
         h->http.events->on_held(h->http.user);
     } else if (s->ended) {
@@ -91,12 +102,17 @@ static void carry_on(server *s)
 /* The exchange is finished: on to the next, or to the end. */
 static void close_exchange(server *s)
 {
-    s->open = s->busy = false;
-    if (s->upgraded)
-        s->base.stage = FL_HTTP1_DEAF;
-    else if (s->closing || s->shut || !can_drain(s))
+    s->open = s->busy = s->stopped = false;
+    if (s->upgraded) {
+        s->base.stage = FL_HTTP1_BEYOND;
+    } else if (s->closing || s->shut || !can_drain(s)) {
         fl_http1_end(&s->base);
-    else if (!s->feeding)
+        return;
+    }
+    /* Who takes over from HTTP finds the peer going on. */
+    if (s->upgraded || !s->feeding)
+        fl_http1_server_balance(s);
+    if (!s->base.dead && !s->feeding)
         carry_on(s);
 }
 
@@ -163,5 +179,17 @@ void fl_http1_server_reset(fl_exchange *exchange)
     fl_http1_enter(&s->base);
     s->open = s->busy = false;
     fl_http1_end(&s->base);
+    fl_http1_leave(&s->base);
+}
+
+void fl_http1_server_pause(fl_exchange *exchange, bool paused)
+{
+    server *s = server_of(exchange);
+
+    if (!s->open)
+        return;
+    fl_http1_enter(&s->base);
+    s->stopped = paused;
+    fl_http1_server_balance(s);
     fl_http1_leave(&s->base);
 }

@@ -37,6 +37,7 @@ typedef struct client {
     bool busy;         /* on_writable is owed */
     bool closing;      /* no request after this one */
     bool upgraded;     /* what follows is not HTTP */
+    bool paused;       /* the exchange's owner will have no more for now */
 } client;
 
 static client *client_of(const fl_exchange *exchange)
@@ -73,14 +74,32 @@ static void break_off(client *c, fl_status status, const char *what)
     fl_http1_end(&c->base);
 }
 
+static void say_pause(client *c, bool paused)
+{
+    if (c->paused == paused)
+        return;
+    c->paused = paused;
+    events_of(c)->on_pause(paused, user_of(c));
+}
+
+static fl_http1_stage stage_after(const client *c, bool again)
+{
+    if (c->upgraded)
+        return FL_HTTP1_BEYOND;
+    return again ? FL_HTTP1_AT_HEAD : FL_HTTP1_DEAF;
+}
+
 /* The response is whole, and `rest` came after it. */
 static void end_response(client *c, fl_span rest)
 {
     call *ended = c->now;
     bool again = !c->closing && ended->sent && rest.len == 0;
 
-    c->base.stage = again ? FL_HTTP1_AT_HEAD : FL_HTTP1_DEAF;
+    c->base.stage = stage_after(c, again);
     c->open = c->busy = false;
+    say_pause(c, false);
+    if (c->base.dead)
+        return;
     events_of(c)->on_end(&ended->exchange, user_of(c));
     ended->head = NULL;
     if (!again && !c->upgraded)
@@ -156,8 +175,10 @@ static const char *fault_of(const client *c, const fl_http1_message *m)
         return "body in a response that has none";
     if (status < 200 && m->head.version == 10)
         return "interim response in HTTP/1.0"; /* RFC 9110 15.2 */
-    return status == 101 && !c->now->upgrade
-               ? "change of protocol that was not asked for"
+    if (status == 101 && !c->now->upgrade)
+        return "change of protocol that was not asked for";
+    return status == 101 && !c->now->sent
+               ? "change of protocol before the request was whole"
                : NULL;
 }
 
@@ -196,6 +217,8 @@ static bool read_next(client *c, fl_span *in)
 
     if (h->stage == FL_HTTP1_DEAF)
         *in = fl_span_from(*in, in->len);
+    if (h->stage == FL_HTTP1_BEYOND)
+        fl_http1_pass(h, in);
     if (h->stage == FL_HTTP1_IN_BODY)
         read_body(c, in);
     if (in->len == 0 || h->dead || h->stage != FL_HTTP1_AT_HEAD)
@@ -328,7 +351,7 @@ static fl_status request(fl_http *http, const fl_heading *heading, void *user,
         .connection = choose_connection(heading),
     };
 
-    if (c->base.stage == FL_HTTP1_DEAF)
+    if (c->base.stage == FL_HTTP1_DEAF || c->base.stage == FL_HTTP1_BEYOND)
         return FL_E_STATE;
     if (c->open)
         return FL_BUSY;
@@ -388,6 +411,17 @@ static void finish(fl_exchange *exchange)
     fl_http1_leave(&c->base);
 }
 
+static void pause_input(fl_exchange *exchange, bool paused)
+{
+    client *c = client_of(exchange);
+
+    if (!c->open)
+        return;
+    fl_http1_enter(&c->base);
+    say_pause(c, paused);
+    fl_http1_leave(&c->base);
+}
+
 static const fl_head *head_of(const fl_exchange *exchange)
 {
     return ((const call *)exchange)->head;
@@ -406,6 +440,7 @@ static const fl_http_ops ops = {
     .send = send_body,
     .finish = finish,
     .reset = reset,
+    .pause = pause_input,
     .head = head_of,
 };
 

@@ -61,7 +61,7 @@ static void begin(server *s)
     s->version = 11;
     s->open = true;
     s->no_body = s->keep_alive = s->expects = false;
-    s->closing = s->upgraded = s->busy = false;
+    s->closing = s->upgraded = s->busy = s->stopped = false;
 }
 
 /* What came is no request: the peer is told, and not listened to any more. */
@@ -184,6 +184,10 @@ static bool run(fl_http1 *h, fl_span *in)
             *in = fl_span_from(*in, in->len);
             return true;
         }
+        if (h->stage == FL_HTTP1_BEYOND) {
+            fl_http1_pass(h, in);
+            return true;
+        }
         if (h->stage == FL_HTTP1_IN_BODY) {
             read_body(s, in);
             if (h->stage == FL_HTTP1_IN_BODY)
@@ -197,12 +201,14 @@ static bool run(fl_http1 *h, fl_span *in)
     return true;
 }
 
-static void balance(server *s)
+void fl_http1_server_balance(server *s)
 {
     size_t held = fl_buf_len(&s->base.held);
     size_t most = s->base.http.limits.max_head + HELD_EXTRA;
-    bool pause = s->paused ? held >= most / 2 : held >= most;
 
+    s->full = s->base.stage != FL_HTTP1_BEYOND &&
+              (s->full ? held >= most / 2 : held >= most);
+    bool pause = s->full || s->stopped;
     if (pause == s->paused)
         return;
     s->paused = pause;
@@ -222,7 +228,7 @@ static void feed(fl_http *http, fl_span bytes)
     if (!h->dead && rc != FL_OK)
         break_off(s, rc, "input could not be held");
     if (!h->dead && h->stage != FL_HTTP1_DEAF)
-        balance(s);
+        fl_http1_server_balance(s);
     if (!h->dead && s->ended && !s->open)
         fl_http1_end(h);
     fl_http1_leave(h);
@@ -329,6 +335,7 @@ static const fl_http_ops ops = {
     .finish = fl_http1_server_finish,
     .answer = fl_http1_server_answer,
     .reset = fl_http1_server_reset,
+    .pause = fl_http1_server_pause,
     .head = head_of,
 };
 

@@ -22,11 +22,16 @@ typedef struct fl_http1_server {
     bool upgraded;    /* 101: what follows is not HTTP */
     bool busy;        /* on_writable is owed */
     bool feeding;     /* within feed(), which will go on by itself */
-    bool paused;
-    bool waiting; /* on_held was said */
-    bool ended;   /* the peer's side has */
-    bool shut;    /* ours will, after this exchange */
+    bool full;        /* as much is held as may be */
+    bool stopped;     /* the exchange's owner will have no more for now */
+    bool paused;      /* on_pause was said, for either reason */
+    bool waiting;     /* on_held was said */
+    bool ended;       /* the peer's side has */
+    bool shut;        /* ours will, after this exchange */
 } fl_http1_server;
+
+/* Says on_pause if there is a reason now, or none any more. */
+void fl_http1_server_balance(fl_http1_server *s);
 
 /* For the ops table. */
 FL_MUST_USE fl_status fl_http1_server_respond(fl_exchange *exchange,
@@ -40,5 +45,6 @@ FL_MUST_USE fl_status fl_http1_server_answer(fl_exchange *exchange,
                                              size_t count);
 void fl_http1_server_finish(fl_exchange *exchange);
 void fl_http1_server_reset(fl_exchange *exchange);
+void fl_http1_server_pause(fl_exchange *exchange, bool paused);
 
 #endif

@@ -294,6 +294,8 @@ static const fl_http_ops ops = {
     .finish = fl_http2_finish,
     .answer = fl_http2_answer,
     .reset = fl_http2_reset,
+    .pause = fl_http2_pause,
+    .drain_at = fl_http2_drain_at,
     .pending = pending,
     .head = head,
 };

@@ -162,6 +162,8 @@ static void sort_pseudo(fl_http2_stream *stream)
             head->target = value;
         else if (fl_span_equal(name, FL_SPAN(":authority")))
             head->authority = value;
+        else if (fl_span_equal(name, FL_SPAN(":protocol")))
+            head->protocol = value;
         else if (fl_span_equal(name, FL_SPAN(":status")))
             head->status = (unsigned)number(value);
     }
@@ -180,7 +182,8 @@ static void check_request(fl_http2_stream *stream)
     fl_head *head = &stream->head;
     fl_span host = fl_head_get(head, FL_FIELD_HOST);
 
-    if (fl_span_equal(head->method, FL_SPAN("CONNECT")))
+    if (fl_span_equal(head->method, FL_SPAN("CONNECT")) &&
+        head->protocol.len == 0)
         fault(stream, 405, "CONNECT is not served here");
     else if (!is_target(head))
         fault(stream, 400, "a request target that is no path");

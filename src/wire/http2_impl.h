@@ -80,7 +80,9 @@ typedef struct fl_http2_stream {
     fl_buf out;    /* our body, as far as it has not been framed */
     uint64_t left; /* of it, if `sized` */
     int32_t id;
-    uint32_t error; /* that it was closed with */
+    uint32_t error;  /* that it was closed with */
+    size_t withheld; /* of the peer's window, while it is paused */
+    size_t drain_at; /* what may wait in `out` when it is not starved */
 
     bool owned;
     bool closed;
@@ -93,8 +95,9 @@ typedef struct fl_http2_stream {
     bool bodiless; /* END_STREAM goes with our HEADERS */
     bool finished; /* our message is whole */
     bool deferred; /* nghttp2 waits for more of it */
-    bool starved;  /* FL_BUSY has been said */
+    bool starved;  /* on_writable is wanted */
     bool ours;     /* we broke it off ourselves */
+    bool paused;   /* the owner will have no more for now */
 } fl_http2_stream;
 
 static inline fl_http2 *fl_http2_of(const fl_http2_stream *stream)
@@ -143,6 +146,7 @@ bool fl_http2_place_in_head(const fl_http2_place *place);
 
 /* http2_in.c */
 void fl_http2_listen(nghttp2_session_callbacks *callbacks);
+void fl_http2_pause(fl_exchange *exchange, bool paused);
 
 /* http2_session.c */
 FL_MUST_USE fl_status fl_http2_session_open(fl_http2 *h);
@@ -153,6 +157,7 @@ void fl_http2_session_close(fl_http2 *h);
 ssize_t fl_http2_read(nghttp2_session *session, int32_t id, uint8_t *to,
                       size_t length, uint32_t *flags,
                       nghttp2_data_source *source, void *user);
+void fl_http2_drain_at(fl_exchange *exchange, size_t level);
 void fl_http2_pull(fl_http2 *h);
 void fl_http2_write_held(fl_http2 *h, bool urgent);
 

@@ -247,6 +247,17 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame,
     return verdict(h);
 }
 
+/* Opens the windows again by what came; a paused stream keeps its own shut,
+ * and the others go on. */
+static int take_in(nghttp2_session *session, fl_http2_stream *stream,
+                   int32_t id, size_t len)
+{
+    if (stream == NULL || !stream->owned || !stream->paused)
+        return nghttp2_session_consume(session, id, len);
+    stream->withheld += len;
+    return nghttp2_session_consume_connection(session, len);
+}
+
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t id,
                    const uint8_t *data, size_t len, void *user)
 {
@@ -254,12 +265,30 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id,
     fl_http2_stream *stream = find(session, id);
 
     (void)flags;
-    if (nghttp2_session_consume(session, id, len) != 0)
+    if (take_in(session, stream, id, len) != 0)
         return FAILED;
     if (stream != NULL && stream->announced && is_heard(stream))
         h->base.events->on_body(
             &stream->base, (fl_span){(const char *)data, len}, h->base.user);
     return verdict(h);
+}
+
+void fl_http2_pause(fl_exchange *exchange, bool paused)
+{
+    fl_http2_stream *stream = (fl_http2_stream *)(void *)exchange;
+    fl_http2 *h = fl_http2_of(stream);
+    size_t due = paused ? 0 : stream->withheld;
+
+    stream->paused = paused;
+    if (due == 0)
+        return;
+    stream->withheld = 0;
+    if (stream->closed || h->broken)
+        return;
+    fl_http2_enter(h);
+    if (nghttp2_session_consume_stream(h->session, stream->id, due) != 0)
+        h->doom = NGHTTP2_INTERNAL_ERROR;
+    fl_http2_leave(h, false);
 }
 
 static int on_close(nghttp2_session *session, int32_t id, uint32_t error,

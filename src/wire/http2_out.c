@@ -97,6 +97,14 @@ static size_t take(fl_http2_stream *stream, uint8_t *to, size_t length)
     return n;
 }
 
+void fl_http2_drain_at(fl_exchange *exchange, size_t level)
+{
+    fl_http2_stream *stream = (fl_http2_stream *)(void *)exchange;
+
+    stream->starved = true;
+    stream->drain_at = level;
+}
+
 ssize_t fl_http2_read(nghttp2_session *session, int32_t id, uint8_t *to,
                       size_t length, uint32_t *flags,
                       nghttp2_data_source *source, void *user)
@@ -107,10 +115,12 @@ ssize_t fl_http2_read(nghttp2_session *session, int32_t id, uint8_t *to,
 
     (void)session;
     (void)id;
-    if (stream->starved && rest <= h->base.limits.high_water / 2) {
+    if (stream->starved && rest <= stream->drain_at) {
         stream->starved = false;
-        if (stream->owned && !stream->lost)
+        if (stream->owned && !stream->lost) {
+            fl_list_remove(&stream->news); /* it may not have been told yet */
             fl_list_append(&h->news, &stream->news);
+        }
     }
     if (rest == 0 && stream->finished)
         *flags |= NGHTTP2_DATA_FLAG_EOF;

@@ -163,9 +163,12 @@ static int greet(fl_http2 *h)
             ? (nghttp2_settings_entry){NGHTTP2_SETTINGS_ENABLE_PUSH, 0}
             : (nghttp2_settings_entry){NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
                                        limits->max_streams},
+        {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1}, /* if it is offered */
     };
+    size_t count = sizeof settings / sizeof *settings;
+    bool offered = !h->client && limits->take_connect;
     int rc = nghttp2_submit_settings(h->session, NGHTTP2_FLAG_NONE, settings,
-                                     sizeof settings / sizeof *settings);
+                                     offered ? count : count - 1);
 
     return rc != 0 ? rc
                    : nghttp2_session_set_local_window_size(

@@ -87,7 +87,9 @@ typedef struct fl_http_ops {
     fl_status (*answer)(fl_exchange *exchange, const fl_heading *heading,
                         const fl_span *parts, size_t count);
     void (*reset)(fl_exchange *exchange);
-    size_t (*pending)(const fl_exchange *exchange); /* NULL: 0 */
+    void (*pause)(fl_exchange *exchange, bool paused);
+    void (*drain_at)(fl_exchange *exchange, size_t level); /* or NULL */
+    size_t (*pending)(const fl_exchange *exchange);        /* NULL: 0 */
     const fl_head *(*head)(const fl_exchange *exchange);
 } fl_http_ops;
 

@@ -28,6 +28,7 @@ typedef enum watch_event {
     W_BODY,
     W_END,
     W_BAD,
+    W_REST,
     W_LOST,
     W_WRITABLE,
     W_PAUSE,
@@ -186,6 +187,15 @@ static void watch_bad(fl_exchange *exchange, unsigned status, const char *what,
     watch_do(w, W_BAD);
 }
 
+static void watch_rest(fl_span bytes, void *user)
+{
+    watch *w = user;
+
+    assert_true(bytes.len > 0);
+    watch_note_bytes(w, bytes);
+    watch_do(w, W_REST);
+}
+
 static void watch_lost(fl_exchange *exchange, const fl_error *why, void *user)
 {
     watch *w = user;
@@ -238,6 +248,7 @@ static const fl_http_events watch_events = {
     .on_body = watch_body,
     .on_end = watch_end,
     .on_bad = watch_bad,
+    .on_rest = watch_rest,
     .on_lost = watch_lost,
     .on_writable = watch_writable,
     .on_pause = watch_pause,

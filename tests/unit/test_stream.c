@@ -310,6 +310,101 @@ static void test_stream_that_makes_progress_does_not_time_out(void **state)
     close(peer);
 }
 
+/* Its user looks to that; but what it said before still counts. */
+static void test_stream_that_is_patient_does_not_time_out(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        uint64_t now = 100;
+        fl_loop *loop = io_driven_loop(&now);
+        fl_stream_limits limits = {.send_timeout_ms = 1000};
+        probe a = {0};
+        int peer = io_half(loop, &limits, &a);
+
+        assert_int_equal(probe_start(&a), FL_OK);
+        if (!late)
+            fl_stream_be_patient(a.stream);
+        size_t sent = fill(a.stream);
+        io_some_turns(loop);
+        sent += fill(a.stream);
+        io_some_turns(loop);
+        assert_true(fl_stream_pending(a.stream) > 0);
+        if (late)
+            fl_stream_be_patient(a.stream);
+        for (now = 200; now < 10000; now += 100)
+            fl_loop_step(loop);
+        assert_int_equal(a.ends, 0);
+        for (size_t got = 0; got < sent;) {
+            got += slurp(peer, MEGA / 4);
+            io_turn(loop);
+        }
+        assert_int_equal(fl_stream_pending(a.stream), 0);
+        io_end(loop, (probe *[]){&a}, 1);
+        close(peer);
+    }
+}
+
+static void test_stream_that_is_patient_still_closes_in_time(void **state)
+{
+    uint64_t now = 100;
+    fl_loop *loop = io_driven_loop(&now);
+    probe a = {0};
+    int peer = io_half(loop, &(fl_stream_limits){.send_timeout_ms = 1000}, &a);
+
+    (void)state;
+    assert_int_equal(probe_start(&a), FL_OK);
+    fl_stream_be_patient(a.stream);
+    fill(a.stream);
+    io_some_turns(loop);
+    fl_stream_close_after_flush(a.stream, 50);
+    fl_stream_be_patient(a.stream);
+    now += 51;
+    io_until(loop, a.closes == 1);
+    io_end(loop, (probe *[]){&a}, 1);
+    close(peer);
+}
+
+/* The first owner hands over in the middle of a read. */
+typedef struct heir {
+    probe old, fresh;
+} heir;
+
+static void hand_over(void *user, fl_span bytes)
+{
+    heir *h = user;
+
+    probe_on_data(&h->old, bytes);
+    h->fresh.stream = h->old.stream;
+    h->old.stream = NULL;
+    fl_stream_rebind(h->fresh.stream, &probe_events, &h->fresh);
+}
+
+static void test_stream_serves_another_after_a_rebind(void **state)
+{
+    static const fl_stream_events first = {.on_data = hand_over};
+    fl_loop *loop = io_loop();
+    heir h = {.fresh = {.is_echo = true}};
+    probe b = {0};
+
+    (void)state;
+    io_pair(loop, NULL, &h.old, &b);
+    assert_int_equal(fl_stream_start(h.old.stream, &first, &h), FL_OK);
+    assert_int_equal(probe_start(&b), FL_OK);
+    assert_int_equal(fl_stream_write(h.old.stream, &(fl_span){"old", 3}, 1),
+                     FL_OK); /* still leaves */
+    assert_int_equal(probe_say(&b, "one"), FL_OK);
+    io_until(loop, h.fresh.stream != NULL);
+    assert_int_equal(probe_say(&b, "two"), FL_OK);
+    io_until(loop, b.received == 6);
+    assert_string_equal(b.head, "oldtwo");
+    assert_string_equal(h.old.head, "one");
+    assert_string_equal(h.fresh.head, "two");
+    fl_stream_close(b.stream);
+    io_until(loop, h.fresh.ends == 1);
+    assert_int_equal(h.old.ends, 0);
+    io_end(loop, (probe *[]){&h.fresh, &b}, 2);
+}
+
 static void test_stream_can_answer_after_the_other_side_finished(void **state)
 {
     fl_loop *loop = io_loop();
@@ -845,6 +940,9 @@ int main(void)
         cmocka_unit_test(test_stream_tells_when_a_slow_reader_made_room),
         cmocka_unit_test(test_stream_that_makes_no_progress_times_out),
         cmocka_unit_test(test_stream_that_makes_progress_does_not_time_out),
+        cmocka_unit_test(test_stream_that_is_patient_does_not_time_out),
+        cmocka_unit_test(test_stream_that_is_patient_still_closes_in_time),
+        cmocka_unit_test(test_stream_serves_another_after_a_rebind),
         cmocka_unit_test(test_stream_can_answer_after_the_other_side_finished),
         cmocka_unit_test(test_stream_kept_open_after_its_end_may_still_break),
         cmocka_unit_test(test_stream_finish_flushes_then_ends_our_direction),
