@@ -31,6 +31,16 @@ static void encode_three(fl_span from, char to[4])
         to[i] = i <= from.len ? alphabet[word >> (18 - 6 * i) & 63] : '=';
 }
 
+void fl_base64_put(fl_span bytes, char *out)
+{
+    while (bytes.len > 0) {
+        size_t n = bytes.len < 3 ? bytes.len : 3;
+        encode_three((fl_span){bytes.ptr, n}, out);
+        out += 4;
+        bytes = fl_span_from(bytes, n);
+    }
+}
+
 fl_status fl_base64_encode(fl_span bytes, fl_buf *out)
 {
     size_t before = fl_buf_len(out);

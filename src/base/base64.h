@@ -8,6 +8,8 @@
 #include "base/buf.h"
 
 FL_MUST_USE fl_status fl_base64_encode(fl_span bytes, fl_buf *out);
+/* Where there is room for four characters for every three bytes begun. */
+void fl_base64_put(fl_span bytes, char *out);
 /* FL_E_INVALID: nothing was appended. */
 FL_MUST_USE fl_status fl_base64_decode(fl_span text, fl_buf *out);
 

@@ -38,19 +38,17 @@ static void move_down(fl_buf *buf)
     buf->start = 0;
 }
 
+/* What is held never passes the maximum. */
 static bool fits(const fl_buf *buf, size_t size)
 {
-    return size <= buf->max && fl_buf_len(buf) <= buf->max - size;
+    return size <= buf->max - fl_buf_len(buf);
 }
 
-/* Room for `size` more bytes, which fit, or fit but for a closing NUL. */
-static fl_status make_room(fl_buf *buf, size_t size)
+__attribute__((noinline)) static fl_status grow(fl_buf *buf, size_t size)
 {
     size_t held = fl_buf_len(buf);
 
     if (buf->ptr != NULL) {
-        if (size <= buf->cap - buf->end)
-            return FL_OK;
         move_down(buf);
         if (size <= buf->cap - buf->end)
             return FL_OK;
@@ -67,6 +65,15 @@ static fl_status make_room(fl_buf *buf, size_t size)
     buf->ptr = grown;
     buf->cap = cap;
     return FL_OK;
+}
+
+/* Room for `size` more bytes, which fit, or fit but for a closing NUL. Mostly
+ * it is there, and then this is one comparison. */
+static inline fl_status make_room(fl_buf *buf, size_t size)
+{
+    if (buf->ptr != NULL && size <= buf->cap - buf->end)
+        return FL_OK;
+    return grow(buf, size);
 }
 
 fl_status fl_buf_append(fl_buf *buf, fl_span bytes)

@@ -53,6 +53,12 @@ void fl_buf_commit(fl_buf *buf, size_t size);
 void fl_buf_consume(fl_buf *buf, size_t n);
 void fl_buf_truncate(fl_buf *buf, size_t len);
 
+/* Drops all of it; the memory stays. */
+static inline void fl_buf_clear(fl_buf *buf)
+{
+    buf->start = buf->end = 0;
+}
+
 /* Formatted text at the end. */
 FL_MUST_USE fl_status fl_buf_printf(fl_buf *buf, const char *format, ...)
     FL_PRINTF(2, 3);

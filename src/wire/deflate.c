@@ -1,6 +1,5 @@
 /*
- * deflate.c - gzip and deflate in both directions; the one file that knows
- * zlib.
+ * deflate.c - gzip and deflate in both directions.
  *
  * Output goes through a small block on the stack, so that the bounds are
  * looked at before a byte of it is kept: a bomb is found out after one block
@@ -15,12 +14,9 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "wire/zlib_stream.h"
 
 #include <assert.h>
-#include <limits.h>
-
-#define ZLIB_CONST
-#include <zlib.h>
 
 enum {
     BLOCK = 8192,
@@ -42,23 +38,6 @@ struct fl_deflate {
     z_stream z;
     fl_status state;
 };
-
-static void *allocate(void *unused, unsigned items, unsigned size)
-{
-    (void)unused;
-    return fl_mem_alloc((size_t)items * size);
-}
-
-static void release(void *unused, void *block)
-{
-    (void)unused;
-    fl_mem_free(block);
-}
-
-static z_stream make_stream(void)
-{
-    return (z_stream){.zalloc = allocate, .zfree = release};
-}
 
 static int window_of(fl_coding coding, int bits)
 {
@@ -88,15 +67,6 @@ static fl_status status_of(int code)
     }
 }
 
-/* zlib counts in 32 bits, and so gets no more than it can count. */
-static void offer(z_stream *z, fl_span in)
-{
-    const size_t most = UINT_MAX;
-
-    z->next_in = (const unsigned char *)in.ptr;
-    z->avail_in = (unsigned)(in.len < most ? in.len : most);
-}
-
 fl_inflate *fl_inflate_new(fl_coding coding, size_t max)
 {
     assert(is_packed(coding));
@@ -104,7 +74,7 @@ fl_inflate *fl_inflate_new(fl_coding coding, size_t max)
 
     if (unpacker == NULL)
         return NULL;
-    unpacker->z = make_stream();
+    unpacker->z = fl_zlib_stream(NULL);
     unpacker->max = max;
     if (inflateInit2(&unpacker->z, window_of(coding, MOST_BITS)) != Z_OK) {
         fl_mem_free(unpacker);
@@ -157,7 +127,7 @@ static fl_status unpack(fl_inflate *unpacker, fl_span in, fl_buf *out)
     bool full = false;
 
     while (rc == FL_OK && (full || in.len > 0)) {
-        offer(&unpacker->z, in);
+        fl_zlib_offer(&unpacker->z, in);
         size_t offered = unpacker->z.avail_in;
         rc = unpack_block(unpacker, out, &full);
         in = fl_span_from(in, offered - unpacker->z.avail_in);
@@ -174,13 +144,6 @@ fl_status fl_inflate_feed(fl_inflate *unpacker, fl_span in, fl_buf *out)
     return unpacker->state;
 }
 
-/* Memory follows the window (zlib's tech note: 1 << (bits + 2), and 1 <<
- * (memory level + 9)): 268 KB for 15 bits, 22 KB for 11. */
-static int memory_level(int bits)
-{
-    return bits - (MOST_BITS - MAX_MEM_LEVEL + 1);
-}
-
 fl_deflate *fl_deflate_new(fl_coding coding, int window_bits)
 {
     int bits = window_bits == 0 ? MOST_BITS : window_bits;
@@ -189,9 +152,9 @@ fl_deflate *fl_deflate_new(fl_coding coding, int window_bits)
     fl_deflate *packer = fl_mem_zalloc(sizeof *packer);
     if (packer == NULL)
         return NULL;
-    packer->z = make_stream();
+    packer->z = fl_zlib_stream(NULL);
     if (deflateInit2(&packer->z, Z_BEST_SPEED, Z_DEFLATED,
-                     window_of(coding, bits), memory_level(bits),
+                     window_of(coding, bits), fl_zlib_memory_level(bits),
                      Z_DEFAULT_STRATEGY) != Z_OK) {
         fl_mem_free(packer);
         return NULL;
@@ -232,7 +195,7 @@ static fl_status pack_part(fl_deflate *packer, fl_span part, fl_buf *out)
     fl_status rc = FL_OK;
 
     while (rc == FL_OK && part.len > 0) {
-        offer(&packer->z, part);
+        fl_zlib_offer(&packer->z, part);
         size_t offered = packer->z.avail_in;
         rc = pack(&packer->z, Z_NO_FLUSH, out);
         part = fl_span_from(part, offered - packer->z.avail_in);
@@ -243,7 +206,7 @@ static fl_status pack_part(fl_deflate *packer, fl_span part, fl_buf *out)
 /* A call too many is told from a failure: after the end comes nothing. */
 static fl_status finish(fl_deflate *packer, fl_deflate_how how, fl_buf *out)
 {
-    offer(&packer->z, FL_SPAN(""));
+    fl_zlib_offer(&packer->z, FL_SPAN(""));
     if (how == FL_DEFLATE_MORE)
         return FL_OK;
     if (how == FL_DEFLATE_FLUSH)

@@ -47,6 +47,18 @@ static void test_base64_goes_both_ways(void **state)
     fl_buf_reset(&out);
 }
 
+static void test_base64_is_put_where_there_is_room(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        char text[9] = "????????";
+        fl_base64_put(pairs[i].bytes, text);
+        assert_memory_equal(text, pairs[i].text.ptr, pairs[i].text.len);
+        assert_int_equal(text[pairs[i].text.len],
+                         pairs[i].text.len < 8 ? '?' : '\0');
+    }
+}
+
 static void test_base64_keeps_every_byte(void **state)
 {
     unsigned char all[256];
@@ -135,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_base64_goes_both_ways),
+        cmocka_unit_test(test_base64_is_put_where_there_is_room),
         cmocka_unit_test(test_base64_keeps_every_byte),
         cmocka_unit_test(test_base64_takes_no_other_spelling),
         cmocka_unit_test(test_base64_at_the_limit_and_one_past),

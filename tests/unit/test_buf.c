@@ -171,6 +171,23 @@ static void test_buf_consume_and_truncate_take_from_the_ends(void **state)
     fl_buf_reset(&buf);
 }
 
+static void test_buf_clear_keeps_the_memory_alone(void **state)
+{
+    fl_buf buf;
+
+    (void)state;
+    fl_buf_init(&buf, 100);
+    fl_buf_clear(&buf);
+    assert_int_equal(fl_buf_len(&buf), 0);
+    assert_int_equal(fl_buf_append(&buf, FL_SPAN("0123456789")), FL_OK);
+    fl_buf_consume(&buf, 3);
+    const char *memory = buf.ptr;
+    fl_buf_clear(&buf);
+    assert_int_equal(fl_buf_len(&buf), 0);
+    assert_ptr_equal(fl_buf_reserve(&buf, 100), memory);
+    fl_buf_reset(&buf);
+}
+
 static void test_buf_printf_appends_text(void **state)
 {
     fl_buf buf;
@@ -260,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_buf_reserve_counts_only_when_committed),
         cmocka_unit_test(test_buf_reserve_of_nothing_is_not_a_failure),
         cmocka_unit_test(test_buf_consume_and_truncate_take_from_the_ends),
+        cmocka_unit_test(test_buf_clear_keeps_the_memory_alone),
         cmocka_unit_test(test_buf_printf_appends_text),
         cmocka_unit_test(test_buf_printf_fills_to_the_maximum_and_no_further),
         cmocka_unit_test(test_buf_reset_keeps_the_maximum),
