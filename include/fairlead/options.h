@@ -103,6 +103,33 @@ typedef struct fl_http_settings {
     bool no_proxy;              /* heed no HTTPS_PROXY and the like */
 } fl_http_settings;
 
+/* What only WebSocket has: ws:// and wss://, and http(s):// servers, which
+ * take them on the same port. */
+typedef struct fl_websocket_settings {
+    /* A server's doors. An http(s):// server takes sockets at its endpoint and
+     * at a path of their own; a ws(s):// server at the path of its URL. */
+    const char *path; /* of http(s):// servers; the endpoint and "/ws" */
+    bool off;         /* http(s):// servers: take none */
+
+    bool strict_lines;  /* messages end in a newline, both ways; without it one
+                           frame is a message, or holds several with newlines
+                           between them */
+    bool tool_dialect;  /* server: {"id","name","arguments"} is a tool call,
+                           and what is not understood is not answered */
+    unsigned utf8_code; /* to close with when text is not UTF-8; 1007, or
+                           1002 */
+
+    bool no_compression;   /* permessage-deflate is neither offered nor taken */
+    bool context_takeover; /* ... with what was said before as its dictionary:
+                              packs better, and holds some 300 KiB per socket */
+
+    size_t high_water;    /* as the general one, for sockets; 100 KiB */
+    uint64_t ping_ms;     /* a ping so often; a peer that is silent from one
+                             to the next is dead; 30000 */
+    uint64_t fragment_ms; /* from a message's first byte to its last; 30000 */
+    uint64_t close_ms;    /* for the peer to answer our close; 2000 */
+} fl_websocket_settings;
+
 typedef struct fl_options {
     size_t max_message; /* bytes; 16 MiB. A longer one is refused, not kept */
     size_t high_water;  /* bytes waiting to leave at which sending says
@@ -140,6 +167,7 @@ typedef struct fl_options {
     fl_tls_settings tls;
     fl_child_settings child;
     fl_http_settings http;
+    fl_websocket_settings ws;
 } fl_options;
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #include "base/span.h"
 #include "json/nav.h"
 #include "json/unescape.h"
+#include "json/write.h"
 
 enum member { NAME, URI, TASK };
 
@@ -67,6 +68,11 @@ const fl_revision *fl_extract_revision(const fl_msg *msg)
     return fl_revision_find(unquote(version));
 }
 
+fl_span fl_extract_error_message(const fl_msg *msg)
+{
+    return fl_json_get(msg->error, FL_SPAN("message"));
+}
+
 int64_t fl_extract_error_code(const fl_msg *msg)
 {
     int64_t code = 0;
@@ -74,4 +80,43 @@ int64_t fl_extract_error_code(const fl_msg *msg)
     if (fl_json_int64(fl_json_get(msg->error, FL_SPAN("code")), &code) != FL_OK)
         return 0;
     return code;
+}
+
+static bool is_id(fl_span token)
+{
+    fl_json_type type = fl_json_type_of(token);
+
+    return type == FL_JSON_STRING || type == FL_JSON_NUMBER;
+}
+
+fl_status fl_extract_tool_call(fl_span text, fl_buf *out)
+{
+    fl_span id = fl_json_get(text, FL_SPAN("id"));
+    fl_span name = fl_json_get(text, FL_SPAN("name"));
+    fl_span arguments = fl_json_get(text, FL_SPAN("arguments"));
+    fl_json_writer writer;
+
+    if (!is_id(id) || fl_json_type_of(name) != FL_JSON_STRING ||
+        fl_json_get(text, FL_SPAN("jsonrpc")).len > 0 ||
+        fl_json_get(text, FL_SPAN("method")).len > 0)
+        return FL_E_BAD_MESSAGE;
+    fl_json_writer_init(&writer, out);
+    fl_json_object(&writer);
+    fl_json_key(&writer, "jsonrpc");
+    fl_json_string(&writer, "2.0");
+    fl_json_key(&writer, "id");
+    fl_json_raw(&writer, id);
+    fl_json_key(&writer, "method");
+    fl_json_string(&writer, "tools/call");
+    fl_json_key(&writer, "params");
+    fl_json_object(&writer);
+    fl_json_key(&writer, "name");
+    fl_json_raw(&writer, name);
+    if (arguments.len > 0) {
+        fl_json_key(&writer, "arguments");
+        fl_json_raw(&writer, arguments);
+    }
+    fl_json_object_end(&writer);
+    fl_json_object_end(&writer);
+    return fl_json_writer_end(&writer);
 }

@@ -30,7 +30,13 @@ FL_MUST_USE fl_status fl_extract_text(fl_span token, fl_buf *out);
  * what we do not know. */
 const fl_revision *fl_extract_revision(const fl_msg *msg);
 
+/* Appends what {"id", "name", "arguments"} means, a dialect's tool call, as a
+ * request of tools/call. `text` is valid JSON. FL_E_BAD_MESSAGE: it is none. */
+FL_MUST_USE fl_status fl_extract_tool_call(fl_span text, fl_buf *out);
+
 /* Of an error response; 0 when it is none. */
 int64_t fl_extract_error_code(const fl_msg *msg);
+/* The token of its message; empty when there is none. */
+fl_span fl_extract_error_message(const fl_msg *msg);
 
 #endif

@@ -205,16 +205,10 @@ static bool listed(const char *scheme, const char *const *list)
 static fl_status refuse_scheme(const char *url, const char *scheme,
                                fl_error *error)
 {
-    static const char *const later[] = {"ws", "wss", NULL};
-
-    if (listed(scheme, later)) /* without the URL: a secret may be in it */
-        return fl_error_set(error, FL_E_UNSUPPORTED,
-                            "address: this build has no %s transport; it has "
-                            "stdio, tcp, tls, unix, http, https and sse+http",
-                            scheme);
     return fl_error_set(error, FL_E_INVALID,
                         "address '%s': unknown scheme '%s'; want stdio:, "
-                        "tcp://, tls://, unix:, http:// or https://",
+                        "tcp://, tls://, unix:, http://, https://, ws:// or "
+                        "wss://",
                         url, scheme);
 }
 
@@ -266,6 +260,13 @@ bool fl_address_is_tls(const fl_address *address)
 {
     static const char *const schemes[] = {"tls", "https", "sse+https", "wss",
                                           NULL};
+
+    return listed(address->scheme, schemes);
+}
+
+bool fl_address_is_websocket(const fl_address *address)
+{
+    static const char *const schemes[] = {"ws", "wss", NULL};
 
     return listed(address->scheme, schemes);
 }

@@ -7,6 +7,7 @@
  *   unix:/run/fairlead.sock, unix:@name (abstract)
  *   https://example.org/mcp, http://127.0.0.1:8080/mcp?key=1
  *   sse+http://127.0.0.1:8080/sse   HTTP+SSE of 2024-11-05
+ *   wss://example.org/mcp, ws://127.0.0.1:8080/mcp   WebSocket
  */
 #ifndef FL_TRANSPORT_ADDRESS_H
 #define FL_TRANSPORT_ADDRESS_H
@@ -31,13 +32,15 @@ struct fl_address {
 };
 typedef struct fl_address fl_address;
 
-/* FL_E_INVALID with a text that quotes the address and shows a right one;
- * FL_E_UNSUPPORTED for schemes we know of but do not serve yet. */
+/* FL_E_INVALID with a text that quotes the address and shows a right one. */
 FL_MUST_USE fl_status fl_address_parse(const char *url, fl_address *address,
                                        fl_error *error);
 
 /* Whether the scheme says TLS. */
 bool fl_address_is_tls(const fl_address *address);
+
+/* Whether it says WebSocket: ws, wss. */
+bool fl_address_is_websocket(const fl_address *address);
 
 /* A loopback address by its text, or a Unix path; "localhost" counts. */
 bool fl_address_is_local(const fl_address *address);

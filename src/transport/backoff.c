@@ -5,6 +5,8 @@
 
 #include "base/random.h"
 
+enum { DAY_S = 24 * 3600 };
+
 fl_status fl_backoff_next(fl_backoff *backoff, uint64_t *wait_ms)
 {
     *wait_ms = 0;
@@ -24,4 +26,19 @@ fl_status fl_backoff_next(fl_backoff *backoff, uint64_t *wait_ms)
 void fl_backoff_reset(fl_backoff *backoff)
 {
     backoff->made = 0;
+}
+
+uint64_t fl_backoff_seconds(fl_span retry_after)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < retry_after.len; i++) {
+        char digit = retry_after.ptr[i];
+        if (digit < '0' || digit > '9')
+            return 0;
+        value = value * 10 + (uint64_t)(digit - '0');
+        if (value > DAY_S)
+            value = DAY_S;
+    }
+    return value;
 }

@@ -24,4 +24,8 @@ FL_MUST_USE fl_status fl_backoff_next(fl_backoff *backoff, uint64_t *wait_ms);
 /* It worked: start from the beginning next time. */
 void fl_backoff_reset(fl_backoff *backoff);
 
+/* The seconds that a Retry-After asks for, a day at most; 0: a date, or
+ * nonsense. */
+uint64_t fl_backoff_seconds(fl_span retry_after);
+
 #endif

@@ -11,6 +11,7 @@
 #include "guard/addresses.h"
 #include "io/tls.h"
 #include "transport/http_options.h"
+#include "transport/ws_options.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -74,6 +75,10 @@ static const struct range ranges[] = {
     RANGE(http.event_age_ms, MS, 300000, 1, DAY_MS),
     RANGE(http.pool, UINT, 10, 1, 1000),
     RANGE(http.pool_overflow, UINT, 5, 1, 1000),
+    RANGE(ws.high_water, SIZE, 100 * KIB, 1, 1024 * MIB),
+    RANGE(ws.ping_ms, MS, 30000, 1, DAY_MS),
+    RANGE(ws.fragment_ms, MS, 30000, 1, DAY_MS),
+    RANGE(ws.close_ms, MS, 2000, 1, DAY_MS),
     RANGE(child.stop_grace_ms, MS, 2000, 1, DAY_MS),
     RANGE(child.kill_grace_ms, MS, 2000, 1, DAY_MS),
 };
@@ -220,9 +225,11 @@ static fl_status check_server_tls(const fl_options *full, fl_error *error)
     return FL_OK;
 }
 
+/* ws:// begins as http:// does. */
 static bool is_http(const fl_address *address)
 {
-    return strstr(address->scheme, "http") != NULL;
+    return strstr(address->scheme, "http") != NULL ||
+           fl_address_is_websocket(address);
 }
 
 fl_status fl_options_for_server(const fl_options *given,
@@ -243,6 +250,8 @@ fl_status fl_options_for_server(const fl_options *given,
         rc = check_addresses("deny_addresses", full->deny_addresses, error);
     if (rc == FL_OK && is_http(address))
         rc = fl_http_options_for_server(address, &full->http, error);
+    if (rc == FL_OK && is_http(address))
+        rc = fl_ws_options_for_server(full, error);
     if (rc != FL_OK)
         return rc;
 
@@ -301,6 +310,8 @@ fl_status fl_options_for_client(const fl_options *given,
         rc = check_child(&full->child, error);
     if (rc == FL_OK && is_http(address))
         rc = fl_http_options_for_client(address, &full->http, error);
+    if (rc == FL_OK && is_http(address))
+        rc = fl_ws_options_for_client(full, error);
     if (rc == FL_OK && address->has_port && address->port == 0)
         rc = fl_error_set(error, FL_E_INVALID,
                           "address: port 0 is no place to connect to");
@@ -331,7 +342,10 @@ fl_stream_limits fl_options_limits(const fl_options *full)
     return (fl_stream_limits){
         .high_water = full->high_water,
         /* one whole message may come on top of a full buffer */
-        .out_max = full->high_water + full->max_message + 64 * KIB,
+        .out_max =
+            (full->high_water > full->ws.high_water ? full->high_water
+                                                    : full->ws.high_water) +
+            full->max_message + 64 * KIB,
         .send_timeout_ms = full->send_timeout_ms,
         .open_timeout_ms = full->open_timeout_ms,
         .recv_buffer = full->socket_buffer,

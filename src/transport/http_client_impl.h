@@ -132,12 +132,6 @@ void fl_http_head_listen(fl_http_head *head, const fl_http_client *client,
                          fl_span last_id);
 void fl_http_head_plain(fl_http_head *head, const fl_http_client *client);
 void fl_http_head_deinit(fl_http_head *head);
-/* Appends what "Name: value" each of `headers` says; the names lie in `names`,
- * which is to be reset after use, failure included. */
-FL_MUST_USE fl_status fl_http_fields_custom(const char *const *headers,
-                                            fl_field *fields, size_t room,
-                                            size_t *count, fl_buf *names,
-                                            fl_error *error);
 
 /* http_client_post.c */
 FL_MUST_USE fl_status fl_post_new(fl_http_client *client, const fl_span *parts,

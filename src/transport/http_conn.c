@@ -84,7 +84,10 @@ static void on_body(fl_exchange *exchange, fl_span bytes, void *user)
     fl_http_turn *turn = fl_exchange_user(exchange);
 
     (void)user;
-    fl_http_body_add(turn, bytes);
+    if (turn->socket)
+        fl_ws_h2_take(turn, bytes);
+    else
+        fl_http_body_add(turn, bytes);
 }
 
 static void on_end(fl_exchange *exchange, void *user)
@@ -92,14 +95,16 @@ static void on_end(fl_exchange *exchange, void *user)
     fl_http_turn *turn = fl_exchange_user(exchange);
 
     (void)user;
-    fl_http_body_end(turn);
+    if (turn->socket)
+        fl_ws_h2_end(turn);
+    else
+        fl_http_body_end(turn);
 }
 
 static void on_lost(fl_exchange *exchange, const fl_error *why, void *user)
 {
     (void)user;
-    (void)why;
-    fl_http_turn_lost(fl_exchange_user(exchange));
+    fl_http_turn_lost(fl_exchange_user(exchange), why);
 }
 
 static void on_writable(fl_exchange *exchange, void *user)
@@ -110,12 +115,23 @@ static void on_writable(fl_exchange *exchange, void *user)
     (void)user;
     if (link == NULL)
         return;
-    if (link->transport == &fl_http_session_transport)
+    if (turn->socket)
+        fl_ws_h2_writable(turn);
+    else if (link->transport == &fl_http_session_transport)
         fl_http_session_writable((fl_http_session *)link);
     else if (link->transport == &fl_http_sse_transport)
         fl_http_sse_writable(link);
     else if (link->events->on_writable != NULL)
         link->events->on_writable(link);
+}
+
+/* What a client says before it knows that it may. */
+static void on_rest(fl_span bytes, void *user)
+{
+    fl_http_conn *conn = user;
+
+    if (conn->socket != NULL && conn->socket->pipe != NULL)
+        fl_ws_link_on_data(conn->socket, bytes);
 }
 
 static void on_pause(bool paused, void *user)
@@ -150,6 +166,7 @@ static const fl_http_events http_events = {
     .on_body = on_body,
     .on_end = on_end,
     .on_bad = on_bad,
+    .on_rest = on_rest,
     .on_lost = on_lost,
     .on_writable = on_writable,
     .on_pause = on_pause,
@@ -226,7 +243,12 @@ static void feed(fl_http_conn *conn, fl_span bytes)
 {
     if (conn->http != NULL)
         fl_http_feed(conn->http, bytes);
-    settle(conn);
+    if (conn->socket == NULL) {
+        settle(conn);
+        return;
+    }
+    fl_http_free(conn->http); /* nothing here is HTTP any more */
+    conn->http = NULL;
 }
 
 /* The version is known once the first bytes cannot be anything else. */
@@ -265,6 +287,17 @@ static void on_data(void *user, fl_span bytes)
         listen_first(conn, bytes);
 }
 
+static bool is_streaming(const fl_http_conn *conn)
+{
+    bool streaming = false;
+
+    for (fl_list *node = conn->turns.next; node != &conn->turns;
+         node = node->next)
+        streaming |=
+            FL_LIST_ENTRY(node, fl_http_turn, node)->phase == FL_HTTP_STREAMING;
+    return streaming;
+}
+
 /* Half a close is how some say that their request is whole; a client that
  * only listens has no reason to. So what is being worked on gets a little
  * time, and an event stream none. */
@@ -276,14 +309,11 @@ static void on_end_of_input(void *user, const fl_error *why)
         fl_http_conn_break(conn, why->status, why->text);
         return;
     }
-    fl_http_end_input(conn->http);
+    bool streaming = is_streaming(conn);
+    if (!streaming)
+        fl_http_end_input(conn->http);
     if (conn->closing)
         return;
-    bool streaming = false;
-    for (fl_list *node = conn->turns.next; node != &conn->turns;
-         node = node->next)
-        streaming |=
-            FL_LIST_ENTRY(node, fl_http_turn, node)->phase == FL_HTTP_STREAMING;
     if (streaming || fl_list_empty(&conn->turns)) {
         fl_http_conn_break(conn, FL_E_CLOSED,
                            "the client closed the connection");
@@ -315,9 +345,8 @@ static void on_open(void *user)
         speak(conn, 11);
 }
 
-static void on_closed(void *user)
+void fl_http_conn_gone(fl_http_conn *conn)
 {
-    fl_http_conn *conn = user;
     fl_http_hub *hub = conn->hub;
     fl_error why;
 
@@ -343,6 +372,11 @@ static void on_closed(void *user)
     fl_http_hub_unref(hub);
 }
 
+static void on_closed(void *user)
+{
+    fl_http_conn_gone(user);
+}
+
 static const fl_stream_events stream_events = {
     .on_open = on_open,
     .on_data = on_data,
@@ -356,6 +390,8 @@ static void check_idle(fl_http_conn *conn)
     uint64_t limit = patience(conn);
     uint64_t quiet = fl_loop_now(conn->hub->loop) - conn->quiet_since;
 
+    if (conn->shut && fl_http_conn_has_sockets_only(conn))
+        fl_http_listener_settle(conn->hub); /* for them it need not wait */
     if (!fl_list_empty(&conn->turns))
         watch(conn, limit);
     else if (quiet < limit)
@@ -460,4 +496,25 @@ bool fl_http_conn_is_busy(const fl_http_conn *conn)
             return true;
     }
     return false;
+}
+
+bool fl_http_conn_has_sockets_only(const fl_http_conn *conn)
+{
+    for (fl_list *node = conn->turns.next; node != &conn->turns;
+         node = node->next)
+        if (!FL_LIST_ENTRY(node, fl_http_turn, node)->socket)
+            return false;
+    return !fl_list_empty(&conn->turns);
+}
+
+void fl_http_conn_yield(fl_http_conn *conn, fl_ws_link *socket)
+{
+    conn->socket = socket;
+    fl_timer_stop(&conn->timer);
+    fl_http_backlog_clear(conn);
+    fl_list_remove(&conn->node); /* a listener does not wait for sockets */
+    if (conn->stateless != NULL)
+        fl_http_stateless_gone(conn->stateless);
+    conn->stateless = NULL;
+    fl_stream_rebind(conn->stream, &fl_ws_stream_events, socket);
 }

@@ -12,6 +12,7 @@
 #include "io/loop.h"
 #include "rpc/error.h"
 #include "wire/url.h"
+#include "wire/ws_handshake.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,6 +104,11 @@ static fl_http_route find_route(const fl_http_hub *hub, const fl_head *head)
     fl_url_split_target(head->target, &path, &query);
     if (hub->serve_mcp && fl_span_equal(path, fl_span_of(hub->path)))
         return FL_HTTP_ENDPOINT;
+    if (hub->socket_path != NULL &&
+        fl_span_equal(path, fl_span_of(hub->socket_path)))
+        return FL_HTTP_SOCKET;
+    if (hub->sockets_only)
+        return FL_HTTP_NOWHERE;
     if (hub->options.http.no_sse && hub->serve_mcp)
         return FL_HTTP_NOWHERE;
     if (fl_span_equal(path, fl_span_of(hub->sse_path)))
@@ -118,6 +124,7 @@ static fl_span allowed_methods(fl_http_route route)
     case FL_HTTP_ENDPOINT:
         return FL_SPAN("GET, POST, DELETE, OPTIONS");
     case FL_HTTP_SSE:
+    case FL_HTTP_SOCKET:
         return FL_SPAN("GET, OPTIONS");
     case FL_HTTP_MESSAGES:
         return FL_SPAN("POST, OPTIONS");
@@ -282,6 +289,25 @@ static void check_method(fl_http_turn *turn, const fl_head *head)
         refuse_method(turn, "this method has no meaning here");
 }
 
+/* At the endpoint, and at a path of their own. */
+static bool wants_socket(const fl_http_turn *turn, const fl_head *head)
+{
+    return turn->hub->socket_path != NULL &&
+           (turn->route == FL_HTTP_ENDPOINT || turn->route == FL_HTTP_SOCKET) &&
+           fl_ws_wanted(head);
+}
+
+static void ask_for_upgrade(fl_http_turn *turn)
+{
+    fl_http_refuse(turn, &(fl_http_refusal){
+                             .status = 426,
+                             .code = FL_RPC_INVALID_REQUEST,
+                             .message = FL_SPAN("this path is for WebSockets: "
+                                                "ask for an Upgrade"),
+                             .upgrade = true,
+                         });
+}
+
 void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
 {
     turn->route = find_route(turn->hub, head);
@@ -295,8 +321,12 @@ void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
     if (turn->route == FL_HTTP_NOWHERE)
         fl_http_refuse_with(turn, 404, FL_RPC_INVALID_REQUEST,
                             "nothing is served at this path");
+    else if (wants_socket(turn, head))
+        fl_ws_server_admit(turn, head);
     else if (fl_span_equal(head->method, FL_SPAN("OPTIONS")))
         answer_preflight(turn, head);
+    else if (turn->route == FL_HTTP_SOCKET)
+        ask_for_upgrade(turn);
     else
         check_method(turn, head);
 }

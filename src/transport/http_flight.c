@@ -12,13 +12,13 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "io/loop.h"
+#include "transport/backoff.h"
 
 #include <string.h>
 
 enum {
     TARGET_MAX = 8 * 1024,
     REDIRECTS_MAX = 5,
-    PATIENCE_MAX_S = 24 * 3600,
 };
 
 static const fl_http_call_events call_events;
@@ -253,20 +253,6 @@ static void expect_coding(fl_flight *flight, const fl_head *head)
                  "the response is packed in a way we did not ask for");
 }
 
-static uint64_t read_seconds(fl_span text)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return 0; /* a date, or nonsense */
-        value = value * 10 + (uint64_t)(text.ptr[i] - '0');
-        if (value > PATIENCE_MAX_S)
-            return PATIENCE_MAX_S;
-    }
-    return value;
-}
-
 static fl_flight *flight_of(fl_http_call *call)
 {
     return FL_LIST_ENTRY(call, fl_flight, call);
@@ -278,7 +264,8 @@ static void on_head(fl_http_call *call, const fl_head *head)
     fl_span type = fl_head_get(head, FL_FIELD_CONTENT_TYPE);
 
     flight->status = head->status;
-    flight->wait_s = read_seconds(fl_head_get(head, FL_FIELD_RETRY_AFTER));
+    flight->wait_s =
+        fl_backoff_seconds(fl_head_get(head, FL_FIELD_RETRY_AFTER));
     if (head->status >= 300 && head->status < 400) {
         redirect(flight, head);
         return;

@@ -12,6 +12,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "io/loop.h"
+#include "transport/http_options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -119,15 +120,19 @@ void fl_http_hub_unref(fl_http_hub *hub)
     fl_mem_free(hub->path);
     fl_mem_free(hub->sse_path);
     fl_mem_free(hub->messages_path);
+    fl_mem_free(hub->socket_path);
+    fl_ws_packs_free(hub->sockets.frames.packs);
     fl_mem_free(hub);
 }
 
 static fl_status name_paths(fl_http_hub *hub, const fl_address *address)
 {
     const fl_http_settings *http = &hub->options.http;
-    const char *path = address->target[0] != '\0' ? address->target : "/mcp";
+    const char *path = fl_http_options_path(address);
 
-    hub->serve_mcp = strncmp(address->scheme, "sse+", 4) != 0;
+    hub->sockets_only = fl_address_is_websocket(address);
+    hub->serve_mcp =
+        !hub->sockets_only && strncmp(address->scheme, "sse+", 4) != 0;
     hub->path = fl_mem_string(fl_span_of(path));
     /* sse+http://HOST/path: the path is that of the stream */
     hub->sse_path = fl_mem_string(fl_span_of(
@@ -206,6 +211,7 @@ static void forget_borrowed(fl_options *options)
     options->http.sse_path = options->http.messages_path = NULL;
     options->http.allow_origins = options->http.allow_hosts = NULL;
     options->http.headers = NULL;
+    options->ws.path = NULL;
 }
 
 fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
@@ -220,6 +226,8 @@ fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
         return fl_error_set(error, rc, "%s", fl_status_text(rc));
     fill(hub, loop, address, options);
     rc = name_paths(hub, address);
+    if (rc == FL_OK)
+        rc = fl_ws_server_prepare(hub);
     if (rc == FL_OK)
         rc = make_guards(hub, address);
     if (rc == FL_OK)

@@ -18,8 +18,8 @@ static bool path_ok(const char *path)
                         "0123456789-._~!$&'()*+,;=:@/") == strlen(path);
 }
 
-static fl_status check_path(const char *option, const char *path,
-                            fl_error *error)
+fl_status fl_http_options_check_path(const char *option, const char *path,
+                                     fl_error *error)
 {
     if (path_ok(path))
         return FL_OK;
@@ -48,22 +48,32 @@ static fl_status check_lists(const fl_http_settings *http, fl_error *error)
     return FL_OK;
 }
 
+const char *fl_http_options_path(const fl_address *address)
+{
+    if (address->target[0] != '\0')
+        return address->target;
+    return fl_address_is_websocket(address) ? "/" : "/mcp";
+}
+
 fl_status fl_http_options_for_server(const fl_address *address,
                                      fl_http_settings *http, fl_error *error)
 {
-    const char *path = address->target[0] != '\0' ? address->target : "/mcp";
+    const char *path = fl_http_options_path(address);
 
     if (http->sse_path == NULL)
         http->sse_path = "/sse";
     if (http->messages_path == NULL)
         http->messages_path = "/messages";
-    fl_status rc = check_path("the address's path", path, error);
+    fl_status rc =
+        fl_http_options_check_path("the address's path", path, error);
     if (rc == FL_OK)
-        rc = check_path("http.sse_path", http->sse_path, error);
+        rc = fl_http_options_check_path("http.sse_path", http->sse_path, error);
     if (rc == FL_OK)
-        rc = check_path("http.messages_path", http->messages_path, error);
-    if (rc == FL_OK && (strcmp(http->sse_path, http->messages_path) == 0 ||
-                        strcmp(path, http->messages_path) == 0))
+        rc = fl_http_options_check_path("http.messages_path",
+                                        http->messages_path, error);
+    if (rc == FL_OK && !fl_address_is_websocket(address) &&
+        (strcmp(http->sse_path, http->messages_path) == 0 ||
+         strcmp(path, http->messages_path) == 0))
         rc = fl_error_set(error, FL_E_INVALID,
                           "option http.messages_path: '%s' is taken; clients "
                           "post there and nowhere else",
@@ -91,6 +101,10 @@ static bool is_reserved(const fl_field *field)
         [FL_FIELD_MCP_PROTOCOL_VERSION] = true,
         [FL_FIELD_MCP_SESSION_ID] = true,
         [FL_FIELD_PROXY_CONNECTION] = true,
+        [FL_FIELD_SEC_WEBSOCKET_EXTENSIONS] = true,
+        [FL_FIELD_SEC_WEBSOCKET_KEY] = true,
+        [FL_FIELD_SEC_WEBSOCKET_PROTOCOL] = true,
+        [FL_FIELD_SEC_WEBSOCKET_VERSION] = true,
         [FL_FIELD_TE] = true,
         [FL_FIELD_TRAILER] = true,
         [FL_FIELD_TRANSFER_ENCODING] = true,
@@ -190,9 +204,10 @@ fl_status fl_http_options_for_client(const fl_address *address,
     if (!fl_address_is_tls(address) && !fl_address_is_local(address) &&
         !http->allow_plaintext)
         return fl_error_set(error, FL_E_DENIED,
-                            "address: http:// to %s would send everything in "
-                            "the clear; use https://, or set "
+                            "address: %s:// to %s would send everything in "
+                            "the clear; use %s://, or set "
                             "http.allow_plaintext",
-                            address->host);
+                            address->scheme, address->host,
+                            fl_address_is_websocket(address) ? "wss" : "https");
     return FL_OK;
 }

@@ -9,6 +9,13 @@
 
 #include <fairlead/options.h>
 
+FL_MUST_USE fl_status fl_http_options_check_path(const char *option,
+                                                 const char *path,
+                                                 fl_error *error);
+
+/* Where a server's endpoint is: the address's path, or what it has without. */
+const char *fl_http_options_path(const fl_address *address);
+
 /* Fills paths in, too. */
 FL_MUST_USE fl_status fl_http_options_for_server(const fl_address *address,
                                                  fl_http_settings *http,

@@ -15,7 +15,7 @@ enum { BODY_MAX = 4096 };
 
 void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal)
 {
-    fl_field fields[3];
+    fl_field fields[5];
     size_t count = 0;
     char seconds[24];
     fl_buf body;
@@ -27,6 +27,10 @@ void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal)
                          (refusal->retry_ms + 999) / 1000);
         fields[count++] =
             FL_FIELD_SET(RETRY_AFTER, ((fl_span){seconds, (size_t)n}));
+    }
+    if (refusal->upgrade) { /* RFC 9110 15.5.22, RFC 6455 4.4 */
+        fields[count++] = FL_FIELD_SET(UPGRADE, FL_SPAN("websocket"));
+        fields[count++] = FL_FIELD_SET(SEC_WEBSOCKET_VERSION, FL_SPAN("13"));
     }
     if (refusal->status == 415)
         fields[count++] =

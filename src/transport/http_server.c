@@ -86,12 +86,27 @@ static void free_listener(fl_http_listener *self)
     fl_mem_free(self);
 }
 
+/* Sockets live on, as links do; so connections that are nothing else are not
+ * waited for. */
+static void leave_sockets(fl_http_hub *hub)
+{
+    for (fl_list *node = hub->conns.next; node != &hub->conns;) {
+        fl_http_conn *conn = FL_LIST_ENTRY(node, fl_http_conn, node);
+        node = node->next;
+        if (fl_http_conn_has_sockets_only(conn))
+            fl_list_remove(&conn->node);
+    }
+}
+
 /* Closed: the acceptor has gone, and so has every connection. */
 void fl_http_listener_settle(fl_http_hub *hub)
 {
     fl_http_listener *self = hub->closing;
 
-    if (self == NULL || self->acceptor != NULL || !fl_list_empty(&hub->conns))
+    if (self == NULL || self->acceptor != NULL)
+        return;
+    leave_sockets(hub);
+    if (!fl_list_empty(&hub->conns))
         return;
     fl_timer_stop(&hub->closer);
     self->listener.events->on_closed(&self->listener, self->listener.user);
@@ -114,6 +129,7 @@ static void on_closer(fl_timer *timer, void *user)
             fl_http_conn_break(conn, FL_E_CLOSED, "the server is closing");
     }
     fl_timer_start(&hub->closer, hub->options.drain_ms);
+    fl_http_listener_settle(hub);
 }
 
 static void on_acceptor_closed(void *user)
@@ -193,6 +209,7 @@ void fl_http_close_listener(fl_listener *listener)
         return;
     hub->listener = NULL;
     hub->closing = self;
+    hub->sockets.leaving = true;
     fl_acceptor_close(self->acceptor);
     fl_timer_init(&hub->closer, hub->loop, on_closer, hub);
     if (hub->options.drain_ms != FL_NEVER)

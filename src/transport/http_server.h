@@ -4,6 +4,7 @@
  *   listener -> conn (one connection) -> turn (one request with its answer)
  *                                          |
  *                     session, stateless, sse: the links turns belong to
+ *                     socket: the WebSocket a turn, or its conn, turns into
  *
  * What all of them share is the hub, which is counted: sessions live on after
  * their listener has closed. A turn is what fl_reply.stream points to. It may
@@ -25,6 +26,7 @@
 #include "rpc/revision.h"
 #include "store/events.h"
 #include "transport/transport.h"
+#include "transport/ws_link.h"
 #include "wire/deflate.h"
 #include "wire/http.h"
 
@@ -72,14 +74,17 @@ struct fl_http_hub {
     char *path;         /* the endpoint */
     char *sse_path;
     char *messages_path;
+    char *socket_path; /* NULL: no sockets */
     bool tls;
-    bool serve_mcp; /* http(s)://: the endpoint; else HTTP+SSE alone */
+    bool serve_mcp;    /* http(s)://: the endpoint */
+    bool sockets_only; /* ws(s)://; neither: HTTP+SSE alone */
     fl_http_limits limits;
     fl_http_accept accept;
     fl_origin *origin;
     fl_addresses *addresses; /* NULL: everybody */
     fl_rate *rate;           /* NULL: any number */
     fl_budget budget;
+    fl_ws_link_settings sockets;
     fl_events *events;
     size_t logged;   /* bytes in their logs */
     fl_map sessions; /* by id: fl_link, of either kind */
@@ -105,6 +110,7 @@ typedef enum fl_http_route {
     FL_HTTP_ENDPOINT,
     FL_HTTP_SSE,
     FL_HTTP_MESSAGES,
+    FL_HTTP_SOCKET,
 } fl_http_route;
 
 typedef enum fl_http_verb {
@@ -147,6 +153,7 @@ struct fl_http_turn {
     bool resumable;  /* events have ids and are kept */
     bool gzip;       /* the client takes packed bodies */
     bool dialect;    /* result and complete events */
+    bool socket;     /* its link is a WebSocket, whose pipe it is */
     fl_span whole;   /* the body, if it came in one piece */
     char request_id[FL_HTTP_REQUEST_ID];
     char origin[FL_HTTP_ORIGIN]; /* "": none was sent */
@@ -181,6 +188,7 @@ struct fl_http_conn {
     fl_timer timer; /* lease, head, idle, held input */
     fl_list turns;
     fl_link *stateless;  /* for requests without a session; or NULL */
+    fl_ws_link *socket;  /* has the stream now; or NULL */
     const char *refusal; /* not NULL: every request is told so */
     uint64_t retry_ms;   /* when to come again */
     uint64_t quiet_since;
@@ -208,6 +216,12 @@ void fl_http_conn_shut(fl_http_conn *conn);
 void fl_http_conn_break(fl_http_conn *conn, fl_status status, const char *text);
 /* Somebody is still to be answered on it. */
 bool fl_http_conn_is_busy(const fl_http_conn *conn);
+/* All that is open on it are sockets, and there are some. */
+bool fl_http_conn_has_sockets_only(const fl_http_conn *conn);
+/* The stream is the socket's from here on, which tells when it has gone. Until
+ * then the connection keeps its place, and does nothing. */
+void fl_http_conn_yield(fl_http_conn *conn, fl_ws_link *socket);
+void fl_http_conn_gone(fl_http_conn *conn);
 
 /* http_backlog.c */
 void fl_http_backlog_init(fl_http_conn *conn);
@@ -220,7 +234,9 @@ fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange);
 /* Lets go of the body. */
 void fl_http_turn_shed(fl_http_turn *turn);
 /* The exchange is no longer there. The turn may be gone on return. */
-void fl_http_turn_lost(fl_http_turn *turn);
+void fl_http_turn_lost(fl_http_turn *turn, const fl_error *why);
+/* The exchange is the codec's again. */
+void fl_http_turn_let_go(fl_http_turn *turn);
 /* It has ended, or was never delivered: gives everything back. */
 void fl_http_turn_free(fl_http_turn *turn);
 /* A whole answer with a JSON body, or none if `count` is 0. */
@@ -267,6 +283,7 @@ typedef struct fl_http_refusal {
     fl_span data;      /* JSON, or empty */
     fl_span allow;     /* for 405 */
     uint64_t retry_ms; /* for 429 and 503; 0: none */
+    bool upgrade;      /* what to become instead: for 426 */
 } fl_http_refusal;
 void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal);
 /* The same with a message alone. */
@@ -367,11 +384,29 @@ void fl_http_sse_close(fl_link *link);
 void fl_http_sse_free(fl_link *link);
 void fl_http_sse_info(const fl_link *link, fl_link_info *info);
 
+/* ws_server.c: what the sockets of a hub share, if it takes any. */
+FL_MUST_USE fl_status fl_ws_server_prepare(fl_http_hub *hub);
+/* The request wants to become a WebSocket. The turn is gone on
+ * return or, in HTTP/2, its pipe. */
+void fl_ws_server_admit(fl_http_turn *turn, const fl_head *head);
+
+/* ws_h2.c: what happens to a turn that is a pipe. */
+void fl_ws_h2_take(fl_http_turn *turn, fl_span bytes);
+void fl_ws_h2_end(fl_http_turn *turn);
+void fl_ws_h2_writable(fl_http_turn *turn);
+/* Its exchange is gone, already. */
+void fl_ws_h2_lost(fl_http_turn *turn, const fl_error *why);
+/* It was closed, a while ago. The turn is gone on return. */
+void fl_ws_h2_gone(fl_http_turn *turn);
+
 /* http.c */
 extern const fl_transport fl_http_session_transport;
 extern const fl_transport fl_http_stateless_transport;
 extern const fl_transport fl_http_open_transport; /* stateless, all eras */
 extern const fl_transport fl_http_sse_transport;
+/* ws.c */
+extern const fl_transport fl_transport_ws;
+extern const fl_transport fl_ws_open_transport; /* no initialize is needed */
 
 /* http_server.c */
 fl_status fl_http_listen(fl_loop *loop, const fl_address *address,

@@ -83,8 +83,7 @@ void fl_http_turn_free(fl_http_turn *turn)
     fl_http_hub_unref(hub);
 }
 
-/* The exchange is the codec's again. */
-static void let_go(fl_http_turn *turn)
+void fl_http_turn_let_go(fl_http_turn *turn)
 {
     fl_http_conn *conn = turn->conn;
 
@@ -176,7 +175,7 @@ fl_status fl_http_turn_answer(fl_http_turn *turn, unsigned status,
     fl_http_conn *conn = turn->conn;
     fl_status rc = fl_exchange_answer(exchange, &heading, parts, count);
     rest_text(turn->hub);
-    let_go(turn);
+    fl_http_turn_let_go(turn);
     turn->phase = FL_HTTP_ENDED;
     if (rc != FL_OK)
         fl_exchange_reset(exchange); /* better than a wait for nothing */
@@ -282,7 +281,7 @@ void fl_http_turn_finish(fl_http_turn *turn)
     if (turn->hub->options.http.event_types)
         (void)!fl_http_turn_event(turn, (fl_span){0}, FL_SPAN("close"),
                                   &FL_SPAN("{}"), 1, true);
-    let_go(turn);
+    fl_http_turn_let_go(turn);
     fl_exchange_finish(exchange);
 }
 
@@ -293,7 +292,7 @@ void fl_http_turn_break(fl_http_turn *turn)
     turn->phase = FL_HTTP_ENDED;
     if (exchange == NULL)
         return;
-    let_go(turn);
+    fl_http_turn_let_go(turn);
     fl_exchange_reset(exchange);
 }
 
@@ -302,7 +301,7 @@ void fl_http_turn_adopt(fl_http_turn *running, fl_http_turn *fresh)
     fl_exchange *old = running->exchange;
 
     if (old != NULL) { /* half open: its client is the one that came back */
-        let_go(running);
+        fl_http_turn_let_go(running);
         fl_exchange_reset(old);
     }
     running->conn = fresh->conn;
@@ -325,9 +324,13 @@ static void abandon(fl_http_turn *turn)
         link->events->on_abandoned(link, (fl_reply){link, turn});
 }
 
-void fl_http_turn_lost(fl_http_turn *turn)
+void fl_http_turn_lost(fl_http_turn *turn, const fl_error *why)
 {
-    let_go(turn);
+    fl_http_turn_let_go(turn);
+    if (turn->socket) {
+        fl_ws_h2_lost(turn, why);
+        return;
+    }
     if (turn->phase == FL_HTTP_RECEIVING || turn->link == NULL) {
         fl_http_turn_free(turn);
         return;
@@ -359,6 +362,10 @@ static void on_timer(fl_timer *timer, void *user)
     fl_http_turn *turn = user;
 
     (void)timer;
+    if (turn->socket) {
+        fl_ws_h2_gone(turn);
+        return;
+    }
     if (turn->exchange == NULL)
         return;
     switch (turn->phase) {

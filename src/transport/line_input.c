@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "io/loop.h"
 #include "rpc/error.h"
+#include "transport/link_input.h"
 
 #include <stdio.h>
 
@@ -27,26 +28,6 @@ enum { HELD_MAX = 1 << 20 }; /* a read is 64 KiB, a few TLS records more */
 static fl_log *log_of(const fl_line_link *line)
 {
     return fl_loop_log(line->link.loop);
-}
-
-/* Only a client is answered: a server that prints garbage on its stdout would
- * not know what to do with an error, and it may print a lot. */
-static void refuse_line(fl_line_link *line, fl_span id, int code,
-                        const char *reason, size_t at)
-{
-    char data[48];
-    fl_buf *text = fl_loop_scratch(line->link.loop);
-    fl_reply reply = {.link = &line->link};
-
-    line->link.stats.errors++;
-    if (!line->link.server)
-        return;
-    int n = snprintf(data, sizeof data, "{\"offset\":%zu}", at);
-    if (fl_rpc_error_write(text, id, code, fl_span_of(reason),
-                           (fl_span){data, (size_t)n}) == FL_OK) {
-        fl_span whole = fl_buf_view(text);
-        fl_reply_end(reply, &whole, 1);
-    }
 }
 
 static void refuse_size(fl_line_link *line)
@@ -75,25 +56,14 @@ static void take_line(fl_line_link *line, fl_span text)
 {
     fl_msg msg;
     fl_msg_fault fault;
-    fl_link *link = &line->link;
 
     text = trim(text);
     if (text.len == 0)
         return;
-    if (fl_msg_read(text, &msg, &fault) == FL_OK) {
-        link->stats.messages_in++;
-        link->stats.last_seen_ms = fl_loop_now(link->loop);
-        link->events->on_message(link, &msg, (fl_reply){.link = link});
-        return;
-    }
-    fl_log_say(log_of(line), FL_LOG_WARN, "line is not a message, skipped",
-               fl_log_text("reason", fl_span_of(fault.what)),
-               fl_log_int("offset", (int64_t)fault.at),
-               fl_log_text("line", text));
-    if (msg.result.len > 0 || msg.error.len > 0)
-        link->stats.errors++; /* or two sides would answer errors for ever */
+    if (fl_msg_read(text, &msg, &fault) == FL_OK)
+        fl_link_deliver(&line->link, &msg);
     else
-        refuse_line(line, msg.id, fault.code, fault.what, fault.at);
+        fl_link_refuse(&line->link, text, &msg, &fault);
 }
 
 static void take(fl_line_link *line, fl_status rc, fl_span text)
@@ -103,8 +73,8 @@ static void take(fl_line_link *line, fl_status rc, fl_span text)
     else if (rc == FL_E_TOO_BIG)
         refuse_size(line);
     else
-        refuse_line(line, (fl_span){0}, FL_RPC_INTERNAL_ERROR,
-                    fl_status_text(rc), 0);
+        fl_link_complain(&line->link, (fl_span){0}, FL_RPC_INTERNAL_ERROR,
+                         fl_status_text(rc), 0);
 }
 
 /* Keeps what is left of a read until the peer has read some answers. */

@@ -12,20 +12,17 @@
  */
 #include "transport/socket.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/span.h"
 #include "base/status.h"
 #include "io/connect.h"
 #include "io/loop.h"
 #include "io/tls.h"
-#include "transport/backoff.h"
 #include "transport/defaults.h"
 #include "transport/line_link.h"
+#include "transport/redial.h"
 
 #include <string.h>
-
-enum { LASTING_MS = 5000 }; /* a connection that stood so long was a success */
 
 typedef struct client_link {
     fl_line_link line;
@@ -34,11 +31,7 @@ typedef struct client_link {
     fl_tls *tls; /* or NULL */
     char *server_name;
     fl_stream_limits limits;
-    fl_backoff backoff;
-    bool reconnects;
-    bool refused;  /* a send was told to wait for on_writable */
-    fl_buf unsent; /* whole lines waiting for a connection */
-    fl_error last; /* why the connection was lost or not made */
+    fl_redial redial;
 } client_link;
 
 static void schedule(client_link *link);
@@ -63,7 +56,8 @@ static void dial(client_link *link)
         fl_line_link_attach(&link->line, stream);
         return;
     }
-    fl_error_set(&link->last, rc, "cannot connect: %s", fl_status_text(rc));
+    fl_error_set(&link->redial.last, rc, "cannot connect: %s",
+                 fl_status_text(rc));
     if (fl_link_move(&link->line.link, FL_LINK_DISCONNECTED) == FL_OK)
         schedule(link);
 }
@@ -71,17 +65,10 @@ static void dial(client_link *link)
 /* Tries again in a while, or gives up. */
 static void schedule(client_link *link)
 {
-    uint64_t wait_ms;
+    fl_line_link *line = &link->line;
 
-    if (!link->reconnects ||
-        fl_backoff_next(&link->backoff, &wait_ms) != FL_OK) {
-        fl_line_link_fail(&link->line, &link->last);
-        return;
-    }
-    fl_log_say(fl_loop_log(link->line.link.loop), FL_LOG_INFO, "reconnecting",
-               fl_log_text("reason", fl_span_of(link->last.text)),
-               fl_log_int("wait_ms", (int64_t)wait_ms));
-    fl_timer_start(&link->line.timer, wait_ms);
+    if (fl_redial_wait(&link->redial, &line->link, &line->timer) != FL_OK)
+        fl_line_link_fail(line, &link->redial.last);
 }
 
 static void on_retry(fl_line_link *line)
@@ -92,46 +79,28 @@ static void on_retry(fl_line_link *line)
 
 static fl_status send_kept(client_link *link)
 {
-    fl_span lines = fl_buf_view(&link->unsent);
+    fl_span lines = fl_buf_view(&link->redial.unsent);
 
     if (lines.len == 0)
         return FL_OK;
     fl_status rc = fl_stream_write_urgent(link->line.stream, &lines, 1);
     if (rc == FL_OK)
-        fl_buf_reset(&link->unsent);
+        fl_redial_sent(&link->redial);
     return rc;
 }
 
 static void on_active(fl_line_link *line)
 {
     client_link *link = (client_link *)line;
-    fl_link *self = &line->link;
+    fl_error *last = &link->redial.last;
 
     fl_status rc = send_kept(link);
-    if (rc != FL_OK) {
-        fl_error_set(&link->last, rc, "cannot send what was kept: %s",
-                     fl_status_text(rc));
-        fl_line_link_fail(line, &link->last);
+    if (rc == FL_OK) {
+        fl_redial_tell(&link->redial, &line->link);
         return;
     }
-    if (self->events->on_open != NULL)
-        self->events->on_open(self);
-    if (!link->refused || self->state != FL_LINK_ACTIVE)
-        return;
-    link->refused = false;
-    if (self->events->on_writable != NULL)
-        self->events->on_writable(self);
-}
-
-/* A server that takes connections only to drop them is as good as none: its
- * clients wait longer each time, too. */
-static bool lasted(const client_link *link)
-{
-    const fl_link *self = &link->line.link;
-    uint64_t enough =
-        link->backoff.max_ms < LASTING_MS ? link->backoff.max_ms : LASTING_MS;
-
-    return fl_loop_now(self->loop) - self->stats.opened_ms >= enough;
+    fl_error_set(last, rc, "cannot send what was kept: %s", fl_status_text(rc));
+    fl_line_link_fail(line, last);
 }
 
 static void on_lost(fl_line_link *line, const fl_error *why)
@@ -139,10 +108,8 @@ static void on_lost(fl_line_link *line, const fl_error *why)
     client_link *link = (client_link *)line;
     bool was_active = line->link.state == FL_LINK_ACTIVE;
 
-    link->last = *why;
-    if (was_active && lasted(link))
-        fl_backoff_reset(&link->backoff);
-    if (!link->reconnects) {
+    fl_redial_lost(&link->redial, &line->link, why);
+    if (!link->redial.reconnects) {
         fl_line_link_fail(line, why);
         return;
     }
@@ -166,32 +133,14 @@ static void on_stream_gone(fl_line_link *line)
 static fl_status on_unsent(fl_line_link *line, const fl_span *parts,
                            size_t count)
 {
-    client_link *link = (client_link *)line;
-    size_t before = fl_buf_len(&link->unsent);
-    fl_status rc = FL_OK;
-
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&link->unsent, parts[i]);
-    if (rc == FL_OK)
-        rc = fl_buf_append(&link->unsent, FL_SPAN("\n"));
-    if (rc == FL_OK) {
-        size_t after = fl_buf_len(&link->unsent);
-        fl_line_link_join(link->unsent.ptr + link->unsent.start + before,
-                          after - before - 1);
-        return FL_OK;
-    }
-    fl_buf_truncate(&link->unsent, before);
-    if (rc != FL_E_TOO_BIG)
-        return rc;
-    link->refused = true;
-    return FL_BUSY;
+    return fl_redial_keep(&((client_link *)line)->redial, parts, count);
 }
 
 static void free_link(fl_line_link *line)
 {
     client_link *link = (client_link *)line;
 
-    fl_buf_reset(&link->unsent);
+    fl_redial_deinit(&link->redial);
     fl_tls_unref(link->tls);
     fl_mem_free(link->server_name);
     fl_mem_free(link);
@@ -238,16 +187,7 @@ fl_status fl_socket_connect(fl_loop *loop, const fl_address *address,
     link->settings = fl_line_settings_from(options);
     link->address = *address;
     link->limits = fl_options_limits(options);
-    link->reconnects = !options->no_reconnect;
-    link->backoff = (fl_backoff){
-        .first_ms = options->reconnect_first_ms,
-        .max_ms = options->reconnect_max_ms,
-        .attempts = options->reconnect_attempts,
-    };
-    /* what was kept must fit into the new stream's buffer in one piece */
-    size_t room = options->high_water + options->max_message;
-    fl_buf_init(&link->unsent,
-                options->outage_queue < room ? options->outage_queue : room);
+    fl_redial_init(&link->redial, options);
     fl_line_link_init(&link->line, fl_socket_transport(address), loop, false,
                       &client_hooks, &link->settings);
     link->line.link.events = events;

@@ -12,7 +12,8 @@
     ROW(tcp)                                                                   \
     ROW(unix)                                                                  \
     ROW(http)                                                                  \
-    ROW(sse)
+    ROW(sse)                                                                   \
+    ROW(ws)
 
 #define DECLARE(name) extern const fl_transport fl_transport_##name;
 TRANSPORTS(DECLARE)

@@ -173,18 +173,6 @@ static void test_address_unix_path_has_at_most_107_bytes(void **state)
                    "is 108 bytes long, the system allows 107");
 }
 
-static void test_address_known_schemes_we_lack_are_unsupported(void **state)
-{
-    static const char *const later[] = {"ws", "wss"};
-    char url[64];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-        snprintf(url, sizeof url, "%s://h:1/mcp", later[i]);
-        assert_refused(url, FL_E_UNSUPPORTED, later[i]);
-    }
-}
-
 static void check_url(const char *url, const char *host, uint16_t port,
                       bool has_port, const char *target)
 {
@@ -195,6 +183,17 @@ static void check_url(const char *url, const char *host, uint16_t port,
     assert_int_equal(address.has_port, has_port);
     assert_string_equal(address.target, target);
     assert_string_equal(address.path, "");
+}
+
+static void test_address_websockets_have_the_ports_of_http(void **state)
+{
+    (void)state;
+    check_url("ws://h/mcp", "h", 80, false, "/mcp");
+    check_url("wss://h", "h", 443, false, "");
+    check_url("ws://127.0.0.1:0/mcp", "127.0.0.1", 0, true, "/mcp");
+    assert_true(fl_address_is_tls(&(fl_address){.scheme = "wss"}));
+    assert_false(fl_address_is_tls(&(fl_address){.scheme = "ws"}));
+    assert_refused("ws://user@h/", FL_E_INVALID, "no user name");
 }
 
 static void test_address_urls_have_host_port_and_target(void **state)
@@ -329,7 +328,7 @@ int main(void)
         cmocka_unit_test(test_address_host_has_at_most_253_bytes),
         cmocka_unit_test(test_address_unix_is_a_path_or_an_abstract_name),
         cmocka_unit_test(test_address_unix_path_has_at_most_107_bytes),
-        cmocka_unit_test(test_address_known_schemes_we_lack_are_unsupported),
+        cmocka_unit_test(test_address_websockets_have_the_ports_of_http),
         cmocka_unit_test(test_address_urls_have_host_port_and_target),
         cmocka_unit_test(test_address_bad_urls_are_refused_unrepeated),
         cmocka_unit_test(test_address_target_is_held_to_its_limit),

@@ -5,6 +5,8 @@
  */
 #include "transport/backoff.h"
 
+#include "base/span.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -113,6 +115,20 @@ static void test_backoff_first_above_the_maximum_is_held_to_it(void **state)
     assert_next_between(&backoff, 50, 100);
 }
 
+static void test_backoff_reads_a_retry_after(void **state)
+{
+    (void)state;
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("0")), 0);
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("120")), 120);
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("86400")), 86400);
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("86401")), 86400);
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("99999999999999999999999")),
+                     86400);
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("")), 0);
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("-1")), 0);
+    assert_int_equal(fl_backoff_seconds(FL_SPAN("Fri, 31 Dec 1999")), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +139,7 @@ int main(void)
         cmocka_unit_test(test_backoff_without_end_goes_on_for_ever),
         cmocka_unit_test(test_backoff_never_wraps),
         cmocka_unit_test(test_backoff_first_above_the_maximum_is_held_to_it),
+        cmocka_unit_test(test_backoff_reads_a_retry_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

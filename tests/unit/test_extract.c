@@ -106,8 +106,11 @@ static void test_extract_finds_the_error_code(void **state)
 
     (void)state;
     assert_int_equal(fl_extract_error_code(&msg), -32020);
+    assert_true(
+        fl_span_equal(fl_extract_error_message(&msg), FL_SPAN("\"m\"")));
     msg = read_it("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}");
     assert_int_equal(fl_extract_error_code(&msg), 0);
+    assert_int_equal(fl_extract_error_message(&msg).len, 0);
 }
 
 int main(void)

@@ -206,6 +206,7 @@ static const struct place places[] = {
     {"unix", unix_url, NULL},
     {"http", "http://127.0.0.1:0/mcp", "http://127.0.0.1:%u/mcp"},
     {"sse", "sse+http://127.0.0.1:0/sse", "sse+http://127.0.0.1:%u/sse"},
+    {"ws", "ws://127.0.0.1:0/mcp", "ws://127.0.0.1:%u/mcp"},
 };
 
 static const struct place *place_of(const fl_transport *row)
