@@ -165,6 +165,8 @@ static fl_status parse(char **argv, fl_demo_settings *to, fl_error *error)
         {"--allow-host", FL_FLAG_LIST, &to->hosts, NULL},
         {"--stateless", FL_FLAG_SWITCH, &options->http.stateless, NULL},
         {"--no-sse", FL_FLAG_SWITCH, &options->http.no_sse, NULL},
+        {"--no-ws", FL_FLAG_SWITCH, &options->ws.off, NULL},
+        {"--ping-interval", FL_FLAG_SECONDS, &options->ws.ping_ms, NULL},
         {"--max-sessions", FL_FLAG_COUNT, &options->http.max_sessions, NULL},
         {"--session-timeout", FL_FLAG_SECONDS, &options->http.session_idle_ms,
          NULL},

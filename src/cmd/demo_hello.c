@@ -26,12 +26,24 @@ fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings)
         .term = term,
         .for_people = term.is_tty && settings->log_format != FL_LOG_JSON,
         .silent = settings->quiet,
+        .no_ws = settings->options.ws.off,
     };
 }
 
 static bool is_http(const char *url)
 {
     return strstr(url, "http") != NULL;
+}
+
+static bool is_ws(const char *url)
+{
+    return strncmp(url, "ws", 2) == 0;
+}
+
+static bool is_tls(const char *url)
+{
+    return strncmp(url, "tls:", 4) == 0 || strncmp(url, "wss:", 4) == 0 ||
+           strstr(url, "https:") != NULL;
 }
 
 /* The address somebody can connect to: with the port that was bound. */
@@ -46,10 +58,22 @@ static void describe(const char *url, uint16_t port, char out[URL_MAX])
     }
     bool six = strchr(address.host, ':') != NULL;
     const char *path = address.target;
+    if (is_ws(url) && path[0] == '\0')
+        path = "/";
     if (is_http(url) && path[0] == '\0')
         path = strncmp(url, "sse", 3) == 0 ? "/sse" : "/mcp";
     snprintf(out, URL_MAX, "%s://%s%s%s:%u%s", address.scheme, six ? "[" : "",
              address.host, six ? "]" : "", port, path);
+}
+
+/* The same place for WebSockets, which an HTTP server takes, too; empty: it
+ * does not. */
+static void describe_ws(const fl_demo_hello *hello, const char *shown,
+                        char out[URL_MAX])
+{
+    out[0] = '\0';
+    if (!hello->no_ws && strncmp(shown, "http", 4) == 0)
+        snprintf(out, URL_MAX, "ws%s", shown + strlen("http"));
 }
 
 /* What a user of the common hosts pastes. */
@@ -66,25 +90,45 @@ static void show_commands(const fl_term *term, const char *url)
 {
     static const char *const actions[] = {"tools", "call add a=2 b=3",
                                           "call slow steps=10"};
-    bool tls = strncmp(url, "tls:", 4) == 0 || strstr(url, "https:") != NULL;
 
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         fl_term_say(term, FL_TERM_PLAIN, "    %s call %s %s%s\n",
                     program_invocation_name, url, actions[i],
-                    tls ? " --tls-ca CA.pem" : "");
+                    is_tls(url) ? " --tls-ca CA.pem" : "");
+}
+
+static void show_ws(const fl_term *term, const char *url)
+{
+    if (url[0] != '\0')
+        fl_term_say(term, FL_TERM_PLAIN,
+                    "    %s call %s tools%s\n"
+                    "    new WebSocket(\"%s\", [\"mcp.v1\"])  // in a page\n",
+                    program_invocation_name, url,
+                    is_tls(url) ? " --tls-ca CA.pem" : "", url);
+}
+
+static void log_url(fl_log *log, const char *url, const char *ws)
+{
+    if (ws[0] == '\0')
+        fl_log_say(log, FL_LOG_INFO, "listening",
+                   fl_log_text("url", fl_span_of(url)));
+    else
+        fl_log_say(log, FL_LOG_INFO, "listening",
+                   fl_log_text("url", fl_span_of(url)),
+                   fl_log_text("websocket", fl_span_of(ws)));
 }
 
 void fl_demo_hello_add(const fl_demo_hello *hello, const char *url,
                        uint16_t port)
 {
-    char shown[URL_MAX];
+    char shown[URL_MAX], ws[URL_MAX];
 
     if (hello->silent)
         return;
     describe(url, port, shown);
+    describe_ws(hello, shown, ws);
     if (!hello->for_people) {
-        fl_log_say(hello->log, FL_LOG_INFO, "listening",
-                   fl_log_text("url", fl_span_of(shown)));
+        log_url(hello->log, shown, ws);
         return;
     }
     fl_term_say(&hello->term, FL_TERM_BOLD, "Serving on %s\n", shown);
@@ -93,6 +137,7 @@ void fl_demo_hello_add(const fl_demo_hello *hello, const char *url,
                     "    one JSON-RPC message per line\n");
     else
         show_commands(&hello->term, shown);
+    show_ws(&hello->term, ws);
     if (strncmp(url, "http", 4) == 0)
         show_hosts(&hello->term, shown);
 }

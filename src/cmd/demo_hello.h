@@ -16,6 +16,7 @@ typedef struct fl_demo_hello {
     fl_term term;
     bool for_people;
     bool silent;
+    bool no_ws; /* HTTP servers take no WebSockets */
 } fl_demo_hello;
 
 fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings);

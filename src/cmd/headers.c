@@ -28,8 +28,8 @@ static const char *name_of(const fl_headers *headers)
 
 static bool has_headers(const char *scheme, size_t len)
 {
-    static const char *const known[] = {"http", "https", "sse+http",
-                                        "sse+https"};
+    static const char *const known[] = {"http",      "https", "sse+http",
+                                        "sse+https", "ws",    "wss"};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i]) == len && strncasecmp(known[i], scheme, len) == 0)
@@ -43,14 +43,14 @@ static fl_status check_server(const fl_headers *headers, const char *url,
     if (url == NULL)
         return fl_error_set(error, FL_E_INVALID,
                             "option %s: a command gets no headers, only a "
-                            "server at http:// or https:// does",
+                            "server at http(s):// or ws(s):// does",
                             name_of(headers));
     size_t len = strcspn(url, ":");
     if (has_headers(url, len))
         return FL_OK;
     return fl_error_set(error, FL_E_INVALID,
                         "option %s: there are no headers over '%.*s:', only "
-                        "over http:// and https://",
+                        "over http(s):// and ws(s)://",
                         name_of(headers), (int)len, url);
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""test_browser.py - `fairlead demo` over HTTP, used by a page in a browser.
+"""test_browser.py - `fairlead demo`, used by a page in a browser: over HTTP,
+and over WebSocket by the page in examples/.
 
 The page is served from an origin that is not loopback by its name, in a
 headless Chromium which is told that the name is ours. Where the origin is
-allowed the page can do all a client does; where it is not, fetch() fails. The
-page tells the site it came from what it found. Prints TAP; without Chromium
+allowed the page can do all a client does; where it is not, fetch() fails, and
+so does a WebSocket. The page tells the site it came from what it found. Prints TAP; without Chromium
 everything is skipped. FAIRLEAD names the program.
 """
 import contextlib
@@ -20,11 +21,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+from pathlib import Path
+from urllib.parse import quote
 
 from flow import WAIT, Mismatch, Skip, contains, equal, main
 from web import unharmed
 from wire import identity, served, server_options
 
+EXAMPLE = Path(__file__).resolve().parents[2] / 'examples' / 'websocket.html'
 NAMES = ('app.example.test', 'evil.example.test')
 FLAGS = ('--headless', '--no-sandbox', '--disable-gpu', '--disable-quic',
          '--no-first-run', '--disable-background-networking',
@@ -143,16 +147,29 @@ def opened(url):
             process.wait(WAIT)
 
 
+def found_by(server, name, query=''):
+    """What the page found, once it is opened under that name."""
+    with opened(f'http://{name}:{server.server_port}/{query}'):
+        try:
+            return server.found.get(timeout=WAIT)
+        except queue.Empty:
+            raise Mismatch('the page said nothing')
+
+
 def visit(server, name, endpoint, script):
     """What the page found that is served under that name."""
     server.page = (f'<!doctype html><title>t</title><link rel=icon href=data:,>'
                    f'<script>const URL_ = {json.dumps(endpoint)};{CLIENT}'
                    f'async function page() {{ {script} }}\nrun();</script>')
-    with opened(f'http://{name}:{server.server_port}/'):
-        try:
-            return server.found.get(timeout=WAIT)
-        except queue.Empty:
-            raise Mismatch('the page said nothing')
+    return found_by(server, name)
+
+
+def example(server, name, endpoint):
+    """The same for the page in examples/: its log, line by line."""
+    server.page = EXAMPLE.read_text() + '''<link rel=icon href=data:,><script>
+        done.then(() => fetch('/found', {method: 'POST', body: JSON.stringify(
+            document.getElementById('log').textContent)}));</script>'''
+    return found_by(server, name, f'?url={quote(endpoint)}').splitlines()
 
 
 @contextlib.contextmanager
@@ -259,6 +276,41 @@ def test_an_event_source_hears_the_2024_transport():
             source.close();''')
         equal(found, {'status': 202, 'answer': {'jsonrpc': '2.0', 'id': 9,
                                                 'result': {}}})
+
+
+def check_example(log):
+    equal(log[0], 'fairlead-demo, 2025-11-25, subprotocol mcp.v1')
+    contains(log[1], 'tools: echo add ')
+    equal(log[2:], ['echo: Gr\u00fc\u00dfe, \u4f60\u597d'])
+
+
+def test_the_example_page_of_an_allowed_origin_talks_over_websocket():
+    with allowed('ws') as (server, serving):
+        check_example(example(server, NAMES[0], serving.urls[0]))
+    with allowed() as (server, serving):  # an HTTP server takes it, too
+        for path in ('/mcp', '/mcp/ws'):
+            url = serving.urls[0].replace('http', 'ws').replace('/mcp', path)
+            check_example(example(server, NAMES[0], url))
+
+
+def test_it_does_so_over_tls():
+    with identity() as place, \
+            allowed('wss', server_options(place)) as (server, serving):
+        check_example(example(server, NAMES[0], serving.urls[0]))
+
+
+def test_a_websocket_of_another_origin_is_refused():
+    for way in 'ws', 'http':
+        with allowed(way) as (server, serving):
+            url = serving.urls[0].replace('http', 'ws')
+            equal(example(server, NAMES[1], url), ['failed: no connection'])
+
+
+def test_a_websocket_to_a_name_that_was_made_to_point_here_is_refused():
+    with allowed('ws') as (server, serving):
+        port = re.search(r':(\d+)/', serving.urls[0])[1]
+        equal(example(server, NAMES[1], f'ws://{NAMES[1]}:{port}/mcp'),
+              ['failed: no connection'])
 
 
 if __name__ == '__main__':

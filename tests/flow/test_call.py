@@ -157,7 +157,7 @@ def test_wrong_usage_is_exit_1_and_is_named():
             (['tools', '--'], 'nothing comes after --'),
             ([url, 'ping', '--timeout', 'soon'], "'soon'"),
             (['ftp://127.0.0.1:1', 'ping'], 'ftp'),
-            (['ws://127.0.0.1:1', 'ping'], 'ws'),
+            (['ws://user@127.0.0.1:1', 'ping'], 'user name'),
             ([url, 'ping', '--tls-ca', '/nowhere'], '/nowhere'),
             (['ping', '--env', 'NOVALUE', '--', 'true'], 'NOVALUE'),
             ([url, 'ping', '--log-level', 'loud'], 'warn')):
@@ -168,7 +168,8 @@ def test_wrong_usage_is_exit_1_and_is_named():
 
 def test_nobody_there_is_exit_2_with_advice():
     with folder() as place:
-        for url in (f'tcp://127.0.0.1:{free_port()}', f'unix:{place}/none'):
+        for url in (f'tcp://127.0.0.1:{free_port()}', f'unix:{place}/none',
+                    f'ws://127.0.0.1:{free_port()}/mcp'):
             done = call(url, 'tools').expect(2, '')
             equal(len(done.err.splitlines()), 2, done.err)
             contains(done.err, 'Is the server running')

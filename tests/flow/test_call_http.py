@@ -167,10 +167,10 @@ def test_a_file_that_is_none_is_named():
 def test_only_http_has_headers():
     for url in ('tcp://127.0.0.1:7332', 'tls://h:1', 'unix:/nowhere'):
         for words in (['--header', 'A: b'], ['--header-file', 'x']):
-            refuse(words, words[0], url.partition(':')[0] + ':', 'http://',
+            refuse(words, words[0], url.partition(':')[0] + ':', 'http(s)://',
                    url=url)
     refuse(['--header', 'A: b', '--', 'true'], '--header', 'a command',
-           'http://', url=None)
+           'http(s)://', url=None)
 
 
 def test_a_connection_refused_is_told_as_that():

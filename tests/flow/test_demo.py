@@ -3,6 +3,7 @@
 
 Prints TAP. FAIRLEAD names the program.
 """
+import contextlib
 import json
 import os
 import signal
@@ -42,6 +43,30 @@ def test_listens_where_it_is_told_and_says_where():
                     info = client.initialize()['serverInfo']
                     equal(info['name'], 'fairlead-demo')
         require(not os.path.exists(path), 'the socket is left behind')
+
+
+def test_websockets_are_taken_where_it_says():
+    def logged(serving):
+        until(lambda: serving.urls, 'it listens')
+        return next(json.loads(line) for line in serving.lines
+                    if '"listening"' in line)
+
+    def answers(url):
+        return run(FAIRLEAD, 'call', url, 'call', 'add', 'a=2', 'b=3')
+
+    with demo(listen=('http://127.0.0.1:0/mcp',)) as serving:
+        url = logged(serving)['websocket']
+        equal(url, serving.urls[0].replace('http', 'ws'))
+        answers(url).expect(0, '5\n')
+        answers(f'{url}/ws').expect(0, '5\n')
+    with demo('--no-ws', listen=('http://127.0.0.1:0/mcp',)) as serving:
+        require('websocket' not in logged(serving), serving.lines)
+        answers(serving.urls[0]).expect(0, '5\n')
+        answers(serving.urls[0].replace('http', 'ws')).expect(2, '')
+    with demo(listen=('ws://127.0.0.1:0',)) as serving:
+        contains(serving.urls[0], 'ws://127.0.0.1:')
+        answers(serving.urls[0]).expect(0, '5\n')
+        contains(answers(f'{serving.urls[0]}mcp').expect(2, '').err, '404')
 
 
 def test_tools_have_schemas_and_annotations():
@@ -359,22 +384,36 @@ def test_quiet_and_log_options_are_obeyed():
             require(not err.startswith('{'), err)
 
 
-def test_people_at_a_terminal_get_commands_that_work():
-    port = free_port()
+@contextlib.contextmanager
+def greeted(url):
+    """A demo at a terminal, and the lines it shows there."""
     with Terminal() as terminal:
-        with started(FAIRLEAD, 'demo', '--listen', f'tcp://127.0.0.1:{port}',
+        with started(FAIRLEAD, 'demo', '--listen', url,
                      stderr=terminal.slave) as process:
-            until(lambda: listens(port), 'it listens')
-            until(lambda: run(FAIRLEAD, 'call', f'tcp://127.0.0.1:{port}',
-                              'ping').code == 0, 'it answers')
+            until(lambda: run(FAIRLEAD, 'call', url, 'ping').code == 0,
+                  'it answers')
             terminal.seen += os.read(terminal.master, 65536)
-            shown = terminal.seen.decode().splitlines()
-            command = next(line.split() for line in shown
-                           if line.endswith('call add a=2 b=3'))
-            run(*command).expect(0, '5\n')
+            yield terminal.seen.decode().splitlines()
             process.terminate()
             equal(process.wait(WAIT), 0, 'exit')
             equal(process.stdout.read(), b'', 'stdout is the protocol\'s:')
+
+
+def test_people_at_a_terminal_get_commands_that_work():
+    for way, end in ('tcp', ''), ('http', '/mcp'), ('ws', '/mcp'):
+        with greeted(f'{way}://127.0.0.1:{free_port()}{end}') as shown:
+            command = next(line.split() for line in shown
+                           if line.endswith('call add a=2 b=3'))
+            run(*command).expect(0, '5\n')
+
+
+def test_people_are_shown_where_websockets_go():
+    url = f'127.0.0.1:{free_port()}/mcp'
+    with greeted(f'http://{url}') as shown:
+        command = next(line.split() for line in shown if f'ws://{url}' in line)
+        contains(run(*command).expect(0).out, 'echo')
+        require(any(f'new WebSocket("ws://{url}", ["mcp.v1"])' in line
+                    for line in shown), shown)
 
 
 def test_colours_only_where_they_are_wanted():

@@ -1,20 +1,28 @@
 #!/usr/bin/env python3
-"""test_docs.py - the transcripts in docs/http.md, run as they stand.
+"""test_docs.py - the transcripts in docs/http.md and docs/websocket.md, run as
+they stand.
 
-Prints TAP. FAIRLEAD names the program. A block marked `console` is one test:
+Prints TAP. FAIRLEAD names the program. Each page has a demo of its own, whose
+address is $URL, and its port $PORT. A block marked `console` is one test:
 its commands run in one shell for the whole page, in order, and each line below
 a command must be found in what it printed, in that order. `...` in such a line
 stands for anything.
 """
+import contextlib
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from flow import Skip, WAIT, demo, folder, main, require
+from flow import FAIRLEAD, Skip, WAIT, demo, folder, main, require
 
-PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'http.md'
+DOCS = Path(__file__).resolve().parents[2] / 'docs'
+# What a page's server listens on, and the program its commands need.
+PAGES = {'http': ('http://127.0.0.1:0/mcp', 'curl'),
+         'websocket': ('ws://127.0.0.1:0/mcp', 'od')}
 MARK = 'end-of-command'
 
 
@@ -50,9 +58,11 @@ class Shell:
     """One bash that lives as long as the page."""
 
     def __init__(self, place, url):
+        home = os.path.dirname(os.path.abspath(shutil.which(FAIRLEAD)))
         self.process = subprocess.Popen(
             ['bash', '--norc'], cwd=place, text=True, bufsize=1,
-            env={'PATH': '/usr/bin:/bin', 'URL': url, 'LC_ALL': 'C'},
+            env={'PATH': f'{home}:/usr/bin:/bin', 'URL': url, 'LC_ALL': 'C',
+                 'PORT': str(urlsplit(url).port)},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
 
@@ -95,20 +105,35 @@ def make_test(shell, title, steps):
     return test
 
 
-def needs_curl():
-    raise Skip('curl is not installed')
+def needs(program):
+    def test():
+        raise Skip(f'{program} is not installed')
+    return test
+
+
+@contextlib.contextmanager
+def shell_for(listen):
+    with folder() as home, demo(listen=(listen,)) as serving:
+        shell = Shell(home, serving.urls[0])
+        yield shell
+        shell.end()
+
+
+def tests_of(name, stack):
+    """A test for each transcript of a page, by name."""
+    listen, program = PAGES[name]
+    if shutil.which(program) is None:
+        return {f'test_docs_{name}': needs(program)}
+    shell = stack.enter_context(shell_for(listen))
+    blocks = enumerate(read_blocks(DOCS / f'{name}.md'), 1)
+    tests = [make_test(shell, f'{name} {number} {heading}', steps)
+             for number, (heading, steps) in blocks]
+    return {test.__name__: test for test in tests}
 
 
 if __name__ == '__main__':
-    if shutil.which('curl') is None:
-        test_docs_transcripts = needs_curl
-        sys.exit(main(__name__))
-    with folder() as home, \
-            demo(listen=('http://127.0.0.1:0/mcp',)) as serving:
-        bash = Shell(home, serving.urls[0])
-        for number, (heading, parts) in enumerate(read_blocks(PAGE), 1):
-            one = make_test(bash, f'{number} {heading}', parts)
-            globals()[one.__name__] = one
+    with contextlib.ExitStack() as pages:
+        for page in PAGES:
+            globals().update(tests_of(page, pages))
         verdict = main(__name__)
-        bash.end()
     sys.exit(verdict)

@@ -131,7 +131,8 @@ def served(*ways, options=()):
         urls = {'tcp': 'tcp://127.0.0.1:0', 'unix': f'unix:{place}/s',
                 'stdio': 'stdio:', 'tls': 'tls://127.0.0.1:0',
                 'http': 'http://127.0.0.1:0/mcp',
-                'https': 'https://127.0.0.1:0/mcp'}
+                'https': 'https://127.0.0.1:0/mcp',
+                'ws': 'ws://127.0.0.1:0/mcp', 'wss': 'wss://127.0.0.1:0/mcp'}
         with demo(*options, listen=[urls[way] for way in ways]) as serving:
             yield serving
 
