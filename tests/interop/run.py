@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """run.py SCENARIO [OPTION]... - one interop proof, TAP.
 
-A scenario pairs our command or our library with a foreign SDK. What it needs
+A scenario pairs our command or our library with a foreign SDK, or with a
+foreign library of the transport. What it needs
 is installed into the cache folder once, at the versions pinned beside this
 file. If that cannot be had (no toolchain, no registry) the scenario is
 skipped, by name and with the reason; once everything is installed, whatever
@@ -9,6 +10,8 @@ goes wrong is a failure.
 
   FAIRLEAD_INTEROP_CACHE     another cache folder
   FAIRLEAD_INTEROP_REQUIRED  set: a scenario that cannot run has failed
+  FAIRLEAD_AUTOBAHN          "all", or the cases to run: "5.*,9.1.*"
+  FAIRLEAD_PYTHON2           a Python 2.7, which the Autobahn suite runs on
 
 `run.py --list` names the scenarios.
 """
@@ -16,21 +19,20 @@ import argparse
 import json
 import os
 import shutil
-import socket
-import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # the source folder stays as it is
+from autobahn import prove_autobahn  # noqa: E402
+from serving import free_port, serving  # noqa: E402
 from toolchains import (  # noqa: E402
-    Go, Python, Rust, Skip, TypeScript, last_line, run_to_end)
+    Autobahn, Go, NodeWebSocket, Python, PythonWebSocket, Rust, Skip,
+    TypeScript, last_line, run_to_end)
 
 CLIENT_SECONDS = 150
 CALL_SECONDS = 60
-LISTEN_SECONDS = 10
 
 LEGACY, MODERN = '2025-11-25', '2026-07-28'
 
@@ -72,6 +74,26 @@ FACTS = {
 }
 
 
+# The same of one that knows WebSocket, but not MCP.
+SOCKET_FACTS = {
+    'subprotocol': 'mcp.v1 is agreed on',
+    'list': 'all tools are listed',
+    'strings': 'an id that is a string comes back byte for byte',
+    'numbers': 'an integer id comes back byte for byte, however big',
+    'equal': 'two clients with equal ids each get their own answers',
+    'progress': 'slow reports each of its steps',
+    'cancel': 'a cancelled call stops, and the session goes on',
+    'fragments': 'a message in many fragments is one',
+    'packed': 'messages go packed',
+    'plain': 'messages go as they are',
+    'large': 'five million bytes arrive',
+    'ping': 'a ping is answered',
+    'pinged': 'the pings of the server are good ones',
+    'binary': 'a binary message is closed with 1003',
+    'close': 'a close is answered',
+}
+
+
 class Tap:
     """Prints results as they come; the plan is the last line."""
 
@@ -91,13 +113,13 @@ class Tap:
         return 1 if self.failures or not self.count else 0
 
 
-def read_report(output):
+def read_report(output, facts):
     """{check: why it failed, or None} from a client's "pass" and "fail"."""
     report = {}
     for line in output.splitlines():
         verdict, _, rest = line.partition(' ')
         name, _, why = rest.partition(' ')
-        if verdict in ('pass', 'fail') and name in FACTS:
+        if verdict in ('pass', 'fail') and name in facts:
             report[name] = None if verdict == 'pass' else why or 'no reason'
     return report
 
@@ -106,7 +128,7 @@ def check_client(tap, client, way, server):
     """Runs a foreign client; every fact it does not confirm has failed."""
     code, out, err = run_to_end([*client, way.mode, way.revision, *server],
                                 CLIENT_SECONDS)
-    report = read_report(out)
+    report = read_report(out, FACTS)
     failures = tap.failures
     for name, fact in FACTS.items():
         if name == 'ping' and way.revision == MODERN:
@@ -127,46 +149,13 @@ def stdio_client(tap, tools, sdk, ways):
                      [tools.fairlead, 'demo', '--listen', 'stdio:'])
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
-
-
-def wait_until_open(port, process):
-    deadline = time.monotonic() + LISTEN_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(('127.0.0.1', port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError(f'nothing listens on port {port}')
-
-
 @contextmanager
-def serving(command, port):
-    """A server, which must be there until the end."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                          stdout=sys.stderr) as process:
-        try:
-            wait_until_open(port, process)
-            yield
-            if process.poll() is not None:
-                raise RuntimeError(f'the server left: {process.returncode}')
-        finally:
-            process.terminate()
-            try:
-                process.wait(LISTEN_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
-@contextmanager
-def demo(fairlead, url):
+def demo(fairlead, url, *options):
     """Yields the address of our demo."""
     port = free_port()
     address = f'127.0.0.1:{port}'
-    with serving([fairlead, 'demo', '--listen', url.format(address)], port):
+    with serving([fairlead, 'demo', '--listen', url.format(address), *options],
+                 port):
         yield address
 
 
@@ -184,6 +173,20 @@ def http_client(tap, tools, sdk, ways):
     for way in ways:
         with demo(tools.fairlead, 'http://{}/mcp') as address:
             check_client(tap, client, way, [way.url.format(address)])
+
+
+def socket_client(tap, tools, sdk, _ways):
+    """A client of the transport alone connects to our demo."""
+    with demo(tools.fairlead, 'ws://{}/mcp', '--ping-interval', '1') as address:
+        code, out, err = run_to_end(
+            [*sdk.script('client'), f'ws://{address}/mcp'], CLIENT_SECONDS)
+    report = read_report(out, SOCKET_FACTS)
+    for name, fact in SOCKET_FACTS.items():
+        why = report.get(name, f'not reported; the client left with {code}: '
+                               + last_line(err))
+        tap.result(why is None, fact, why)
+    if tap.failures:
+        sys.stderr.write(out + err)
 
 
 class Call:
@@ -328,6 +331,18 @@ def http_server(tap, tools, sdk, ways):
             check_watch(named, Watch([tools.watch, url, *newest]), revision)
 
 
+def socket_server(tap, tools, sdk, _ways):
+    """Our command and our library connect to a server of the transport."""
+    for packing in 'packed', 'plain':
+        port = free_port()
+        url = f'ws://127.0.0.1:{port}/'
+        with serving([*sdk.script('server'), str(port), packing], port):
+            named = Named(tap, packing)
+            check_server(named, lambda *words: Call(
+                [tools.fairlead, 'call', url, '--json', *words]))
+            check_watch(named, Watch([tools.watch, url, LEGACY]), LEGACY)
+
+
 def everything_server(tap, tools, sdk, _ways):
     """Our command starts the reference server that has everything."""
     def call(*words):
@@ -375,6 +390,13 @@ SCENARIOS = {
     'python-sdk-v2-http-server': (http_server, Python, 'v2', BOTH_SSE),
     'go-sdk-http-server': (http_server, Go, 'v1', BOTH_SSE),
     'rust-sdk-http-server': (http_server, Rust, 'v2', BOTH),
+
+    'node-ws-client': (socket_client, NodeWebSocket, None, ()),
+    'node-ws-server': (socket_server, NodeWebSocket, None, ()),
+    'python-websockets-client': (socket_client, PythonWebSocket, None, ()),
+    'python-websockets-server': (socket_server, PythonWebSocket, None, ()),
+
+    'autobahn': (prove_autobahn, Autobahn, '', ()),
 }
 
 
@@ -382,6 +404,8 @@ class Tools(NamedTuple):
     """Our programs."""
     fairlead: str
     watch: str
+    ws_echo: str
+    ws_echo_client: str
 
 
 def run_scenario(name, tools, cache):
@@ -419,6 +443,8 @@ def main():
     parser.add_argument('--list', action='store_true')
     parser.add_argument('--fairlead', default='fairlead')
     parser.add_argument('--watch', default='watch')
+    parser.add_argument('--ws-echo', default='ws-echo')
+    parser.add_argument('--ws-echo-client', default='ws-echo-client')
     parser.add_argument('--cache', type=Path,
                         default=Path.cwd() / 'interop-cache')
     given = parser.parse_args()
@@ -427,7 +453,8 @@ def main():
         return 0
     stay_home()
     cache = Path(os.environ.get('FAIRLEAD_INTEROP_CACHE') or given.cache)
-    tools = Tools(program(given.fairlead), program(given.watch))
+    tools = Tools(*map(program, (given.fairlead, given.watch, given.ws_echo,
+                                 given.ws_echo_client)))
     return run_scenario(given.scenario, tools, cache.resolve())
 
 

@@ -123,25 +123,45 @@ def copy_sources(source, folder):
             shutil.copy(path, folder / path.name)
 
 
+def install_npm(cache, name, source):
+    """What a package.json names; the folder it is in, with the sources."""
+    npm = need_program('npm')
+    with once(cache, name, source / 'package.json') as folder:
+        if folder:
+            copy_sources(source, folder)
+            install('npm install',
+                    [npm, 'install', '--no-audit', '--no-fund',
+                     '--no-package-lock', '--ignore-scripts',
+                     '--fetch-retries=1', '--fetch-timeout=30000',
+                     '--fetch-retry-mintimeout=1000',
+                     '--fetch-retry-maxtimeout=3000'], folder)
+    copy_sources(source, cache / name)
+    return cache / name
+
+
+def install_pip(cache, name, pins):
+    """A virtual environment with what is pinned; its interpreter."""
+    if sys.version_info < (3, 10):
+        raise Skip('python3 is older than 3.10')
+    python = cache / name / 'venv' / 'bin' / 'python'
+    with once(cache, name, pins) as folder:
+        if folder:
+            install('python3 -m venv',
+                    [sys.executable, '-m', 'venv', 'venv'], folder)
+            install('pip install',
+                    [python, '-m', 'pip', 'install', '--quiet',
+                     '--disable-pip-version-check', '--retries', '1',
+                     '--timeout', '30', '--requirement', pins], folder)
+    return python
+
+
 class TypeScript:
     """Both major versions, and server-everything, in one folder."""
 
     def __init__(self, cache, version):
         self.node = need_program('node', (20, 0) if version == 'v2'
                                  else (18, 0))
-        npm = need_program('npm')
-        source = HERE / 'typescript'
-        self.folder = cache / 'typescript'
-        with once(cache, 'typescript', source / 'package.json') as folder:
-            if folder:
-                copy_sources(source, folder)
-                install('npm install',
-                        [npm, 'install', '--no-audit', '--no-fund',
-                         '--no-package-lock', '--ignore-scripts',
-                         '--fetch-retries=1', '--fetch-timeout=30000',
-                         '--fetch-retry-mintimeout=1000',
-                         '--fetch-retry-maxtimeout=3000'], folder)
-        copy_sources(source, self.folder)
+        self.folder = install_npm(cache, 'typescript', HERE / 'typescript')
         self.version = version
 
     def script(self, role):
@@ -157,24 +177,37 @@ class Python:
     """One virtual environment for each major version."""
 
     def __init__(self, cache, version):
-        if sys.version_info < (3, 10):
-            raise Skip('python3 is older than 3.10')
-        name = f'python-{version}'
-        self.python = cache / name / 'venv' / 'bin' / 'python'
         self.version = version
-        pins = HERE / 'python' / f'{version}.txt'
-        with once(cache, name, pins) as folder:
-            if folder:
-                install('python3 -m venv',
-                        [sys.executable, '-m', 'venv', 'venv'], folder)
-                install('pip install',
-                        [self.python, '-m', 'pip', 'install', '--quiet',
-                         '--disable-pip-version-check', '--retries', '1',
-                         '--timeout', '30', '--requirement', pins], folder)
+        self.python = install_pip(cache, f'python-{version}',
+                                  HERE / 'python' / f'{version}.txt')
 
     def script(self, role):
         return [str(self.python), '-B',
                 str(HERE / 'python' / f'{role}_{self.version}.py')]
+
+
+class NodeWebSocket:
+    """The ws package, and nothing of MCP."""
+
+    def __init__(self, cache, _version):
+        self.node = need_program('node', (18, 0))
+        self.folder = install_npm(cache, 'websocket-node',
+                                  HERE / 'websocket' / 'node')
+
+    def script(self, role):
+        return [self.node, str(self.folder / f'{role}.mjs')]
+
+
+class PythonWebSocket:
+    """The websockets package, and nothing of MCP."""
+
+    def __init__(self, cache, _version):
+        self.source = HERE / 'websocket' / 'python'
+        self.python = install_pip(cache, 'websocket-python',
+                                  self.source / 'pins.txt')
+
+    def script(self, role):
+        return [str(self.python), '-B', str(self.source / f'{role}.py')]
 
 
 def build(what, command, folder, env):
@@ -235,3 +268,54 @@ class Go:
         build('go build', [self.go, 'build', '-o', 'interop', '.'],
               self.folder, {**self.env, 'GOPROXY': 'off'})
         return [str(self.folder / 'interop'), role]
+
+
+def is_python2(path):
+    try:
+        code, out, _ = run_to_end(
+            [path, '-c', 'import sys; print(sys.version_info[:2])'],
+            VERSION_SECONDS)
+    except OSError:
+        return False
+    return code == 0 and out.strip() == '(2, 7)'
+
+
+def find_python2():
+    """Distributions have dropped it; version managers have not."""
+    named = os.environ.get('FAIRLEAD_PYTHON2')
+    names = [named] if named else ['python2.7', 'python2', 'pypy2', 'pypy']
+    managed = Path(os.environ.get('PYENV_ROOT') or Path.home() / '.pyenv')
+    found = [shutil.which(name) for name in names]
+    found += [] if named else sorted(managed.glob('versions/2.7*/bin/python2.7'))
+    for path in found:
+        if path and is_python2(str(path)):
+            return str(path)
+    raise Skip(f'{named} is no Python 2.7' if named else 'no Python 2.7 found')
+
+
+class Autobahn:
+    """The WebSocket suite, which is older than Python 3 and stays there. A
+    virtual environment for Python 2 takes a tool of its own."""
+
+    TOOL = 'virtualenv==20.21.1'  # the last that knows Python 2
+
+    def __init__(self, cache, _version):
+        python2 = find_python2()
+        pins = HERE / 'autobahn.txt'
+        home = cache / 'autobahn'
+        pip = ['-m', 'pip', 'install', '--quiet',
+               '--disable-pip-version-check', '--retries', '1',
+               '--timeout', '30']
+        self.wstest = str(home / 'suite' / 'bin' / 'wstest')
+        with once(cache, 'autobahn', pins) as folder:
+            if folder:
+                tool = folder / 'tool' / 'bin' / 'python'
+                install('python3 -m venv',
+                        [sys.executable, '-m', 'venv', 'tool'], folder)
+                install('pip install virtualenv', [tool, *pip, self.TOOL],
+                        folder)
+                install('virtualenv', [tool, '-m', 'virtualenv', '--quiet',
+                                       '--python', python2, 'suite'], folder)
+                install('pip install autobahntestsuite',
+                        [folder / 'suite' / 'bin' / 'python', *pip,
+                         '--requirement', pins], folder)
