@@ -7,6 +7,8 @@
  */
 #include "client.h"
 
+#include "hello.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +29,8 @@
 
 enum { PATIENCE_MS = 5000, HOST_MAX = 64, ANSWER_MAX = 16384 };
 
-static const char initialize[] =
-    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-    "\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n";
-static const char initialized[] =
-    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+static const char initialize[] = HELLO_INITIALIZE "\n";
+static const char initialized[] = HELLO_INITIALIZED "\n";
 
 void die(const char *format, ...)
 {

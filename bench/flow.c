@@ -1,11 +1,13 @@
 /*
  * flow.c - one connection under load.
  *
- * Per message: a search for the newline, the id read and checked, the next
- * request copied with its own. All that came in one read is answered with one
- * write.
+ * Per message: a search for the newline, or a look at the frame's length, the
+ * id read and checked, the next request copied with its own. All that came in
+ * one read is answered with one write.
  */
 #include "flow.h"
+
+#include "ws_frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,7 +107,7 @@ static void ask(bench_flow *flow, bench_slot *slot, uint64_t id, uint64_t now)
     char *at = make_room(flow);
 
     memcpy(at, flow->request->bytes, flow->request->size);
-    request_write_id(at + flow->request->id_at, id);
+    request_set_id(flow->request, at, id);
     slot->id = id;
     slot->sent_at = now;
     flow->tally->outstanding++;
@@ -144,15 +146,46 @@ static void answered(bench_flow *flow, const char *line, size_t size,
         ask(flow, slot, id, now);
 }
 
-/* Hands out the whole lines and keeps the start of the next one. */
+/* Takes one line, or one frame, if it is whole: its size, or 0. */
+static size_t take_line(bench_flow *flow, const char *at, size_t size,
+                        uint64_t now)
+{
+    const char *newline = memchr(at, '\n', size);
+
+    if (newline == NULL)
+        return 0;
+    answered(flow, at, (size_t)(newline - at), now);
+    return (size_t)(newline + 1 - at);
+}
+
+/* A run is too short for pings to matter. */
+static size_t take_frame(bench_flow *flow, const char *at, size_t size,
+                         uint64_t now)
+{
+    ws_frame frame;
+    size_t whole = ws_frame_read(at, size, &frame);
+
+    errno = 0;
+    if (whole > 0 && frame.opcode == WS_CLOSE)
+        die("the server closed the socket");
+    if (whole > 0 && frame.opcode < WS_CLOSE)
+        answered(flow, frame.payload, frame.size, now);
+    return whole;
+}
+
+/* Hands out the whole answers and keeps the start of the next one. */
 static void cut(bench_flow *flow, uint64_t now)
 {
-    char *at = flow->in, *end = flow->in + flow->in_size, *newline;
+    bool framed = flow->request->head > 0;
+    char *at = flow->in, *end = flow->in + flow->in_size;
+    size_t taken;
 
-    while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-        answered(flow, at, (size_t)(newline - at), now);
-        at = newline + 1;
-    }
+    do {
+        size_t size = (size_t)(end - at);
+        taken = framed ? take_frame(flow, at, size, now)
+                       : take_line(flow, at, size, now);
+        at += taken;
+    } while (taken > 0 && at < end);
     flow->in_size = (size_t)(end - at);
     if (flow->in_size > 0)
         memmove(flow->in, at, flow->in_size);

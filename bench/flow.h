@@ -1,5 +1,6 @@
 /*
- * flow.h - one connection under load: requests out, answers in.
+ * flow.h - one connection under load: requests out, answers in, as lines or,
+ * if the request is a frame, over a WebSocket.
  *
  * A flow keeps `inflight` requests under way. Each has a slot, and the answer
  * that frees a slot is at once followed by the next request in it, so that k

@@ -193,6 +193,17 @@ class Bench:
     def plain_row(self, what, value, shown, target=None, raw='-', node='-'):
         self.rows.append([what, shown, raw, '-', *verdict(value, target), node])
 
+    def traffic_rows(self, name, results, least, most_cpu=None):
+        """What every load has: a rate with its target, and what it costs."""
+        self.ratio_row(f'{name}, rate', results, 'rate', show_rate,
+                       ('>=', least))
+        self.ratio_row(f'{name}, capacity', results, 'capacity', show_rate)
+        self.ratio_row(f'{name}, cpu per message', results, 'server_cpu_us',
+                       show_us, most_cpu)
+        self.ratio_row(f'{name}, p50', results, 'p50_us', show_us)
+        self.ratio_row(f'{name}, p99', results, 'p99_us', show_us)
+        self.warn_if_starved(name, results)
+
     def warn_if_starved(self, name, results):
         busy = [max(r['server_busy'], r['load_busy'])
                 for runs in results.values() for r in runs]

@@ -7,6 +7,7 @@
 #include "http_client.h"
 
 #include "client.h"
+#include "hello.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -15,12 +16,8 @@
 
 enum { PATIENCE_MS = 5000, ANSWER_MAX = 16384, REQUEST_MAX = 2048 };
 
-static const char initialize[] =
-    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-    "\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}";
-static const char initialized[] =
-    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}";
+static const char initialize[] = HELLO_INITIALIZE;
+static const char initialized[] = HELLO_INITIALIZED;
 
 static size_t fit(int size, size_t max)
 {

@@ -3,6 +3,7 @@
  *
  *     load --tcp HOST:PORT [options]
  *     load --http HOST:PORT [options]
+ *     load --ws HOST:PORT [options]
  *     load [options] --spawn -- COMMAND...
  *
  * One thread and one epoll, closed loop: a new request leaves when an answer
@@ -15,6 +16,7 @@
 #include "flow.h"
 #include "http_flow.h"
 #include "load_options.h"
+#include "ws_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +43,7 @@ typedef struct moment {
 typedef struct bench_load {
     load_options wanted;
     int epoll;
-    bench_flow *flows;     /* of lines, or */
+    bench_flow *flows;     /* of lines or frames, or */
     http_flow *http_flows; /* of HTTP requests */
     bench_request request;
     bench_tally tally;
@@ -77,6 +79,18 @@ static route reach(bench_load *load)
     return server;
 }
 
+static route reach_ws(const load_options *wanted)
+{
+    route server = connect_to(wanted->ws);
+
+    errno = 0;
+    if (!ws_open(server.in, wanted->ws))
+        die("the server did not take the WebSocket");
+    if (wanted->init && !ws_greet(server.in))
+        die("the server did not answer initialize");
+    return server;
+}
+
 /* A server that is not greeted gets requests of the same size all the same. */
 static void open_http(const bench_load *load, http_flow *flow,
                       bench_tally *tally)
@@ -100,6 +114,8 @@ static void open_http(const bench_load *load, http_flow *flow,
 
 static request_form form_of(const load_options *wanted)
 {
+    if (wanted->ws != NULL)
+        return REQUEST_FRAME;
     if (wanted->http == NULL)
         return REQUEST_LINE;
     return wanted->modern ? REQUEST_MODERN : REQUEST_PLAIN;
@@ -123,8 +139,10 @@ static void open_flows(bench_load *load)
         if (wanted->http != NULL)
             open_http(load, &load->http_flows[i], &load->tally);
         else
-            flow_init(&load->flows[i], reach(load), load->epoll, &load->request,
-                      wanted->inflight, &load->tally);
+            flow_init(&load->flows[i],
+                      wanted->ws != NULL ? reach_ws(wanted) : reach(load),
+                      load->epoll, &load->request, wanted->inflight,
+                      &load->tally);
     load->start_ns = now_ns() - begin;
     load->counts = map_counts(wanted->alloc_file);
 }

@@ -12,6 +12,7 @@
 static const struct option known[] = {
     {"tcp", required_argument, NULL, 't'},
     {"http", required_argument, NULL, 'h'},
+    {"ws", required_argument, NULL, 'k'},
     {"spawn", no_argument, NULL, 'p'},
     {"connections", required_argument, NULL, 'c'},
     {"inflight", required_argument, NULL, 'f'},
@@ -33,7 +34,8 @@ static const struct option known[] = {
 };
 
 static const char usage[] =
-    "usage: load --tcp HOST:PORT | --http HOST:PORT | --spawn -- COMMAND...\n"
+    "usage: load --tcp HOST:PORT | --http HOST:PORT | --ws HOST:PORT |\n"
+    "            --spawn -- COMMAND...\n"
     "  --connections N   (1)      --inflight M     requests on each (1)\n"
     "  --size BYTES      of a request, newline included (120)\n"
     "  --seconds S       (2)      --milliseconds S\n"
@@ -85,6 +87,9 @@ static bool set_other(load_options *wanted, int which, const char *text)
     case 'h':
         wanted->http = text;
         return true;
+    case 'k':
+        wanted->ws = text;
+        return true;
     case 'i':
         wanted->init = true;
         return true;
@@ -112,7 +117,7 @@ static bool set_other(load_options *wanted, int which, const char *text)
 static void check(const load_options *wanted)
 {
     int servers = (wanted->tcp != NULL) + (wanted->http != NULL) +
-                  (wanted->command != NULL);
+                  (wanted->ws != NULL) + (wanted->command != NULL);
 
     errno = 0;
     if (servers != 1)

@@ -13,6 +13,7 @@ typedef struct load_options {
     /* One of these is set. */
     const char *tcp;  /* HOST:PORT */
     const char *http; /* the same; the path is /mcp */
+    const char *ws;   /* the same */
     char *const *command;
 
     size_t connections, inflight, size;

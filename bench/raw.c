@@ -27,7 +27,7 @@ typedef struct server {
     int listener;
     raw_serve *serve;
     raw_held *held; /* by descriptor */
-    char buffer[RAW_READ_SIZE];
+    char buffer[RAW_READ_SIZE + RAW_SLACK];
 } server;
 
 bool raw_write(int fd, const char *bytes, size_t size)
@@ -102,7 +102,7 @@ static void accept_all(const server *self)
 
 static bool serve(server *self, int fd)
 {
-    ssize_t n = read(fd, self->buffer, sizeof self->buffer);
+    ssize_t n = read(fd, self->buffer, RAW_READ_SIZE);
 
     if (n <= 0)
         return n < 0 && errno == EAGAIN;

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RAW_READ_SIZE = 65536, RAW_HELD_MAX = 1 << 20 };
+/* A read takes all that a socket's buffer can hold. */
+enum { RAW_READ_SIZE = 1 << 18, RAW_HELD_MAX = 1 << 20, RAW_SLACK = 32 };
 
 /* The start of a message whose end has not come. */
 typedef struct raw_held {
@@ -24,7 +25,8 @@ void raw_forget(raw_held *part);
 /* Waits where it must: nobody else's answer is worth measuring meanwhile. */
 bool raw_write(int fd, const char *bytes, size_t size);
 
-/* `size` bytes were read. False: the connection is to be closed. */
+/* `size` bytes were read, and RAW_SLACK more may be looked at. False: the
+ * connection is to be closed. */
 typedef bool raw_serve(int fd, const char *bytes, size_t size, raw_held *part);
 
 /* Every connection to 127.0.0.1:`port`, for ever. */

@@ -9,6 +9,7 @@
 #include "request.h"
 
 #include "client.h"
+#include "ws_frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static const char *const tails[] = {
         "\"io.modelcontextprotocol/clientInfo\":"
         "{\"name\":\"bench\",\"version\":\"1\"},"
         "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+    [REQUEST_FRAME] = "\"}}}",
 };
 
 void *must_have(void *block)
@@ -37,6 +39,19 @@ void *must_have(void *block)
     if (block == NULL)
         die("memory");
     return block;
+}
+
+/* The text stays where it can be read. */
+static void put_in_frame(bench_request *request)
+{
+    char *frame = must_have(malloc(WS_HEAD_MAX + request->size));
+    size_t size = ws_frame_write(frame, WS_TEXT, request->bytes, request->size);
+
+    request->head = size - request->size;
+    request->id_at += request->head;
+    request->plain = request->bytes;
+    request->bytes = frame;
+    request->size = size;
 }
 
 void request_init(bench_request *request, size_t size, request_form form)
@@ -48,6 +63,7 @@ void request_init(bench_request *request, size_t size, request_form form)
     errno = 0;
     if (size < least)
         die("a request takes at least %zu bytes", least);
+    *request = (bench_request){0};
     request->text_size = size - least + 1;
     request->size = text_at + request->text_size + tail;
     request->id_at = sizeof head - 1;
@@ -59,11 +75,14 @@ void request_init(bench_request *request, size_t size, request_form form)
            sizeof middle - 1);
     memcpy(request->bytes + request->size - tail, tails[form], tail);
     request_write_id(request->bytes + request->id_at, FIRST_ID);
+    if (form == REQUEST_FRAME)
+        put_in_frame(request);
 }
 
 void request_deinit(bench_request *request)
 {
     free(request->bytes);
+    free(request->plain);
     *request = (bench_request){0};
 }
 
@@ -71,6 +90,14 @@ void request_write_id(char *at, uint64_t id)
 {
     for (int i = ID_DIGITS - 1; i >= 0; i--, id /= 10)
         at[i] = (char)('0' + id % 10);
+}
+
+void request_set_id(const bench_request *request, char *copy, uint64_t id)
+{
+    request_write_id(copy + request->id_at, id);
+    if (request->head > 0)
+        ws_mask(copy + request->id_at, ID_DIGITS,
+                request->id_at - request->head);
 }
 
 /* 0, which is no id of ours, when these are not eight digits. */

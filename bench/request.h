@@ -20,14 +20,17 @@ typedef enum request_form {
     REQUEST_LINE,   /* a newline */
     REQUEST_PLAIN,  /* nothing */
     REQUEST_MODERN, /* the claims that 2026-07-28 wants in each request */
+    REQUEST_FRAME,  /* nothing, and all of it is in a WebSocket frame */
 } request_form;
 
 typedef struct bench_request {
-    char *bytes;
+    char *bytes; /* as they are sent */
     size_t size;
     size_t id_at;
+    char *plain;      /* what a frame hides; otherwise NULL */
     const char *text; /* what the answer must contain */
     size_t text_size;
+    size_t head; /* of the frame, if it is one */
 } bench_request;
 
 /* What is remembered of the last answer on one connection. */
@@ -45,6 +48,9 @@ void request_deinit(bench_request *request);
 
 /* Eight digits. */
 void request_write_id(char *at, uint64_t id);
+
+/* The same in a copy of the request's bytes, masked if they are. */
+void request_set_id(const bench_request *request, char *copy, uint64_t id);
 
 /* The id of an answer, or 0. */
 uint64_t answer_id(bench_check *check, const char *answer, size_t size);

@@ -132,16 +132,9 @@ def http_single(bench):
                       *nginx_side(bench, era, body)]
         results = bench.compare(name, lambda s: load(bench, s, 64),
                                 sides=sides)
-        bench.ratio_row(f'{name}, rate', results, 'rate', show_rate,
-                        ('>=', 0.85))
-        bench.ratio_row(f'{name}, capacity', results, 'capacity', show_rate)
-        bench.ratio_row(f'{name}, cpu per message', results, 'server_cpu_us',
-                        show_us)
-        bench.ratio_row(f'{name}, p50', results, 'p50_us', show_us)
-        bench.ratio_row(f'{name}, p99', results, 'p99_us', show_us)
+        bench.traffic_rows(name, results, 0.85)
         for side in sides[2:]:
             rows_beside(bench, name, results, side.name)
-        bench.warn_if_starved(name, results)
 
 
 def http_latency(bench):
