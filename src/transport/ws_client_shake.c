@@ -46,7 +46,7 @@ static const struct verdict {
     const char *advice;
 } verdicts[] = {
     {400, FL_E_REFUSED, "it does not take this handshake"},
-    {401, FL_E_DENIED, "send credentials with http.headers"},
+    {401, FL_E_DENIED, "send credentials with --header (http.headers)"},
     {403, FL_E_DENIED, "it does not let us in; check the credentials"},
     {404, FL_E_NOT_FOUND, "nothing is there; check the path of the address"},
     {405, FL_E_REFUSED, "no WebSocket is there; check the path of the address"},

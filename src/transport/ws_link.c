@@ -264,16 +264,19 @@ void fl_ws_link_lose(fl_ws_link *ws, const fl_error *why, uint64_t flush)
     fl_link_unref(&ws->link);
 }
 
+/* What the peer gives as its reason is cleaned as our own is: it may come to
+ * a terminal. */
 static void describe(const fl_ws_message *message, fl_error *why)
 {
     unsigned code = message->code;
     bool in_order = code == FL_WS_NORMAL || code == FL_WS_GOING_AWAY ||
                     code == FL_WS_NO_CODE;
+    char clean[FL_WS_CONTROL_MAX];
+    size_t len = fl_ws_close_body(clean, FL_WS_NORMAL, message->bytes) - 2;
 
     fl_error_set(why, in_order ? FL_END : FL_E_CLOSED,
                  "the peer closed the WebSocket (%u%s%.*s)", code,
-                 message->bytes.len > 0 ? ": " : "", (int)message->bytes.len,
-                 message->bytes.len > 0 ? message->bytes.ptr : "");
+                 len > 0 ? ": " : "", (int)len, clean + 2);
 }
 
 /* RFC 6455 5.5.1: the answer usually repeats the code. */

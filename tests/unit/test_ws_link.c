@@ -919,6 +919,13 @@ static void test_the_peers_other_codes_are_failures(void **state)
                     "the peer closed the WebSocket (1011: on fire)");
 }
 
+static void test_the_peers_reason_may_go_to_a_terminal(void **state)
+{
+    (void)state;
+    close_from_peer(FL_WS_INTERNAL, "a\033[2Jb\n", FL_E_CLOSED,
+                    "the peer closed the WebSocket (1011: a?[2Jb?)");
+}
+
 static void test_an_end_without_a_close_is_a_failure(void **state)
 {
     fl_error end = {.status = FL_END, .text = "end"};
@@ -1306,6 +1313,7 @@ int main(void)
         TEST(test_the_peers_1000_is_an_end_in_order),
         TEST(test_the_peers_close_without_a_code_is_too),
         TEST(test_the_peers_other_codes_are_failures),
+        TEST(test_the_peers_reason_may_go_to_a_terminal),
         TEST(test_an_end_without_a_close_is_a_failure),
         TEST(test_an_end_while_closing_is_what_was_waited_for),
         TEST(test_what_breaks_the_rules_is_not_listened_to),
