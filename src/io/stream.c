@@ -388,6 +388,12 @@ void fl_stream_close_after_flush(fl_stream *stream, uint64_t ms)
     fl_stream_mark(stream);
 }
 
+void fl_stream_close_after_peer(fl_stream *stream, uint64_t ms)
+{
+    stream->lingering = true;
+    fl_stream_close_after_flush(stream, ms);
+}
+
 /* Connecting and shaking hands share the time; say which one it ran out on. */
 static void open_timed_out(fl_stream *stream)
 {

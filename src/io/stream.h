@@ -132,6 +132,10 @@ void fl_stream_close(fl_stream *stream);
  * on_closed comes any more. */
 void fl_stream_close_after_flush(fl_stream *stream, uint64_t ms);
 
+/* The same for a peer that is in the middle of saying something: it is heard
+ * out until it ends its side, for what we close on would be lost to it. */
+void fl_stream_close_after_peer(fl_stream *stream, uint64_t ms);
+
 /* Whether the other side has hung up already, as the system knows it, although
  * we have not read that far. A socket's only; false for all else. */
 bool fl_stream_peer_left(const fl_stream *stream);

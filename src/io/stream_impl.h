@@ -94,6 +94,7 @@ struct fl_stream {
     bool stuffed : 1;   /* the system would take no more this turn */
     bool finishing : 1; /* our direction is to end when all is sent */
     bool finished : 1;
+    bool lingering : 1; /* the peer is to end its side before we close */
     bool patient : 1; /* with a peer that takes nothing */
 };
 

@@ -219,7 +219,8 @@ static bool has_unread(const fl_stream *stream)
  * the middle of an upload more will come, and we wait for it to see our end. */
 static bool may_go(const fl_stream *stream)
 {
-    return stream->ended || (stream->thrown < UPLOAD && !has_unread(stream));
+    return stream->ended || (!stream->lingering && stream->thrown < UPLOAD &&
+                             !has_unread(stream));
 }
 
 static void watch_progress(fl_stream *stream)

@@ -157,7 +157,10 @@ static void on_over(void *user)
         return;
     conn->closing = true;
     fl_timer_stop(&conn->timer);
-    fl_stream_close_after_flush(conn->stream, flush_ms(conn));
+    if (fl_http_was_cut(conn->http))
+        fl_stream_close_after_peer(conn->stream, flush_ms(conn));
+    else
+        fl_stream_close_after_flush(conn->stream, flush_ms(conn));
 }
 
 static const fl_http_events http_events = {

@@ -119,6 +119,11 @@ void fl_http_shut(fl_http *http)
         http->ops->shut(http);
 }
 
+bool fl_http_was_cut(const fl_http *http)
+{
+    return http->was_cut;
+}
+
 bool fl_http_in_head(const fl_http *http)
 {
     return http->ops->in_head != NULL && http->ops->in_head(http);

@@ -183,6 +183,10 @@ bool fl_http_in_head(const fl_http *http);
  * on_bad, HTTP/2 ends the connection. False: there is no such head. */
 bool fl_http_give_up(fl_http *http, unsigned status, const char *what);
 
+/* After on_over: the peer was in the middle of saying something. Unless that is
+ * read away, what we said last may never reach it. */
+bool fl_http_was_cut(const fl_http *http);
+
 /* How many exchanges are open. */
 size_t fl_http_open(const fl_http *http);
 

@@ -107,9 +107,12 @@ void fl_http1_pass(fl_http1 *h, fl_span *in)
 
 void fl_http1_end(fl_http1 *h)
 {
+    bool between = h->stage == FL_HTTP1_AT_HEAD || h->stage == FL_HTTP1_BEYOND;
+
     h->stage = FL_HTTP1_DEAF;
     if (h->over || h->dead)
         return;
+    h->http.was_cut = !between;
     h->over = true;
     h->http.events->on_over(h->http.user);
 }

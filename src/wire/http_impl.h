@@ -97,7 +97,8 @@ typedef struct fl_http_ops {
 struct fl_http {
     const fl_http_ops *ops;
     const fl_http_events *events;
-    void *user; /* of the events */
+    void *user;   /* of the events */
+    bool was_cut; /* fl_http_was_cut() */
     fl_http_limits
         limits; /* a copy: no zero, fields FL_HTTP_FIELDS_MAX at most */
 };

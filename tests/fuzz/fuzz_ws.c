@@ -68,12 +68,24 @@ static void send_back(const fl_ws_message *m, bool client)
     free(frame);
 }
 
+/* The control characters U+0080 to U+009F: two bytes, made one "?". */
+static size_t count_long_controls(fl_span text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i + 1 < text.len; i++)
+        count += (unsigned char)text.ptr[i] == 0xc2 &&
+                 (unsigned char)text.ptr[i + 1] < 0xa0;
+    return count;
+}
+
 static void send_close_back(const fl_ws_message *m)
 {
     char body[FL_WS_CONTROL_MAX];
     size_t n = fl_ws_close_body(body, m->code, m->bytes);
+    size_t less = count_long_controls(m->bytes);
 
-    require(n == (m->code == FL_WS_NO_CODE ? 0 : 2 + m->bytes.len));
+    require(n == (m->code == FL_WS_NO_CODE ? 0 : 2 + m->bytes.len - less));
 }
 
 /* False: text that its owner would refuse. */

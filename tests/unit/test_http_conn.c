@@ -309,12 +309,12 @@ static void test_conn_with_half_a_body_is_told_of_the_end(void **state)
     expect(&second, 503, "closing");
     assert_string_equal(http_field(&answer, "connection"), "close");
     raw_hears_end(&second);
+    raw_close(&second); /* it is heard out until it has seen that */
     h2_hear_type(&third, H2_DATA, &frame);
     assert_non_null(strstr(frame.payload, "closing"));
     h2_hears_end(&third);
     io_until(low.loop, low.finished); /* and no time has passed */
     assert_int_equal(hub->budget.used, 0);
-    raw_close(&second);
     raw_close(&third);
     link_end(&low);
 }

@@ -614,6 +614,52 @@ static void test_stream_close_after_flush_reads_leftovers_away(void **state)
     close(peer);
 }
 
+/* An upload may pause at any moment, and go on. */
+static void test_stream_close_after_peer_hears_it_out(void **state)
+{
+    uint64_t now = 5;
+    fl_loop *loop = io_driven_loop(&now);
+    probe a = {0};
+    int peer = io_half(loop, NULL, &a);
+    char got[8] = "";
+
+    (void)state;
+    assert_int_equal(probe_start(&a), FL_OK);
+    assert_int_equal(probe_say(&a, "bye"), FL_OK);
+    fl_stream_close_after_peer(a.stream, 200);
+    for (int i = 0; i < 3; i++) {
+        io_some_turns(loop);
+        assert_int_equal(a.closes, 0);
+        assert_int_equal(write(peer, "more", 4), 4);
+    }
+    assert_int_equal(read(peer, got, sizeof got), 3);
+    assert_int_equal(read(peer, got, sizeof got), 0);
+    assert_int_equal(shutdown(peer, SHUT_WR), 0);
+    io_until(loop, a.closes == 1);
+    assert_int_equal(a.received, 0);
+    fl_loop_free(loop);
+    close(peer);
+}
+
+static void test_stream_close_after_peer_waits_no_longer(void **state)
+{
+    uint64_t now = 5;
+    fl_loop *loop = io_driven_loop(&now);
+    probe a = {0};
+    int peer = io_half(loop, NULL, &a);
+
+    (void)state;
+    assert_int_equal(probe_start(&a), FL_OK);
+    fl_stream_close_after_peer(a.stream, 200);
+    now = 204;
+    io_some_turns(loop);
+    assert_int_equal(a.closes, 0);
+    now = 205;
+    io_until(loop, a.closes == 1);
+    fl_loop_free(loop);
+    close(peer);
+}
+
 static void test_stream_close_after_flush_waits_no_longer(void **state)
 {
     uint64_t now = 5;
@@ -955,6 +1001,8 @@ int main(void)
         cmocka_unit_test(test_stream_close_after_flush_works_unstarted),
         cmocka_unit_test(test_stream_close_after_flush_reads_leftovers_away),
         cmocka_unit_test(test_stream_close_after_flush_waits_no_longer),
+        cmocka_unit_test(test_stream_close_after_peer_hears_it_out),
+        cmocka_unit_test(test_stream_close_after_peer_waits_no_longer),
         cmocka_unit_test(test_stream_over_pipes_ends_each_direction_alone),
         cmocka_unit_test(test_stream_with_a_broken_pipe_ends_and_we_live),
         cmocka_unit_test(test_stream_reads_and_writes_files_in_order),
