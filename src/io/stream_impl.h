@@ -95,7 +95,7 @@ struct fl_stream {
     bool finishing : 1; /* our direction is to end when all is sent */
     bool finished : 1;
     bool lingering : 1; /* the peer is to end its side before we close */
-    bool patient : 1; /* with a peer that takes nothing */
+    bool patient : 1;   /* with a peer that takes nothing */
 };
 
 static_assert(sizeof(struct fl_stream) <= 480, "an idle stream stays small");
