@@ -82,7 +82,11 @@ static fl_status read_file(fl_headers *headers, fl_error *error)
                               headers->file);
         else if ((headers->text = fl_mem_string(all)) == NULL)
             rc = fl_error_set(error, FL_E_NOMEM, "out of memory");
+        else
+            headers->text_len = all.len;
     }
+    if (text.ptr != NULL) /* secrets, as like as not */
+        fl_mem_wipe(text.ptr, text.cap);
     fl_buf_reset(&text);
     return rc;
 }
@@ -154,7 +158,7 @@ fl_status fl_headers_take(fl_headers *headers, const char *url, fl_error *error)
 void fl_headers_deinit(fl_headers *headers)
 {
     if (headers->text != NULL)
-        fl_mem_wipe(headers->text, strlen(headers->text));
+        fl_mem_wipe(headers->text, headers->text_len);
     fl_mem_free(headers->text);
     headers->text = NULL;
 }

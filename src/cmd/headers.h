@@ -11,6 +11,7 @@ typedef struct fl_headers {
     fl_flag_list list; /* "Name: value" each */
     const char *file;  /* more of them, one a line; NULL: none */
     char *text;        /* of the file; `list` borrows from it */
+    size_t text_len;
 } fl_headers;
 
 /*

@@ -14,6 +14,8 @@
 
 #include <stdio.h>
 
+enum { LOGGED = 64 }; /* bad texts of one link that are all logged */
+
 void fl_link_deliver(fl_link *link, const fl_msg *msg)
 {
     link->stats.messages_in++;
@@ -21,30 +23,51 @@ void fl_link_deliver(fl_link *link, const fl_msg *msg)
     link->events->on_message(link, msg, (fl_reply){.link = link});
 }
 
-void fl_link_complain(fl_link *link, fl_span id, int code, const char *reason,
-                      size_t at)
+static void answer(fl_link *link, fl_span id, int code, const char *reason,
+                   fl_span data)
 {
-    char data[48];
     fl_buf *text = fl_loop_scratch(link->loop);
 
     link->stats.errors++;
     if (!link->server)
         return;
-    int n = snprintf(data, sizeof data, "{\"offset\":%zu}", at);
-    if (fl_rpc_error_write(text, id, code, fl_span_of(reason),
-                           (fl_span){data, (size_t)n}) == FL_OK) {
+    if (fl_rpc_error_write(text, id, code, fl_span_of(reason), data) == FL_OK) {
         fl_span whole = fl_buf_view(text);
         fl_reply_end((fl_reply){.link = link}, &whole, 1);
     }
 }
 
+void fl_link_complain(fl_link *link, fl_span id, int code, const char *reason,
+                      size_t at)
+{
+    char data[48];
+    int n = snprintf(data, sizeof data, "{\"offset\":%zu}", at);
+
+    answer(link, id, code, reason, (fl_span){data, (size_t)n});
+}
+
+void fl_link_turn_away(fl_link *link, fl_span id, const char *reason)
+{
+    answer(link, id, FL_RPC_BUSY, reason, (fl_span){0});
+}
+
+/* The first few, and after that when their number has doubled: a peer that
+ * sends nothing else shall not fill the disk. */
+static bool is_news(uint32_t errors)
+{
+    return errors < LOGGED || (errors & (errors - 1)) == 0;
+}
+
 void fl_link_refuse(fl_link *link, fl_span text, const fl_msg *msg,
                     const fl_msg_fault *fault)
 {
-    fl_log_say(
-        fl_loop_log(link->loop), FL_LOG_WARN, "line is not a message, skipped",
-        fl_log_text("reason", fl_span_of(fault->what)),
-        fl_log_int("offset", (int64_t)fault->at), fl_log_text("line", text));
+    if (is_news(link->stats.errors))
+        fl_log_say(fl_loop_log(link->loop), FL_LOG_WARN,
+                   "line is not a message, skipped",
+                   fl_log_text("reason", fl_span_of(fault->what)),
+                   fl_log_int("offset", (int64_t)fault->at),
+                   fl_log_int("errors", (int64_t)link->stats.errors + 1),
+                   fl_log_text("line", text));
     if (msg->result.len > 0 || msg->error.len > 0)
         link->stats.errors++;
     else

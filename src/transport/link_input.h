@@ -15,6 +15,9 @@ void fl_link_deliver(fl_link *link, const fl_msg *msg);
 void fl_link_refuse(fl_link *link, fl_span text, const fl_msg *msg,
                     const fl_msg_fault *fault);
 
+/* There is no room for this request now: tells a client so. */
+void fl_link_turn_away(fl_link *link, fl_span id, const char *reason);
+
 /* Counts an error, and tells a client of it. */
 void fl_link_complain(fl_link *link, fl_span id, int code, const char *reason,
                       size_t at);

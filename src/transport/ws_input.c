@@ -120,6 +120,21 @@ static void refuse_text(fl_ws_link *ws)
     fl_ws_link_drop(ws, ws->settings->utf8_code, &why);
 }
 
+/* While the budget is used up what was begun is finished, and nothing new is
+ * begun (A4). */
+static void deliver(fl_ws_link *ws, const fl_msg *msg)
+{
+    const fl_budget *budget = ws->settings->budget;
+    bool is_work = msg->kind == FL_MSG_REQUEST || msg->kind == FL_MSG_BATCH;
+
+    if (is_work && budget != NULL && !fl_budget_open(budget))
+        fl_link_turn_away(&ws->link, msg->id,
+                          "the memory budget (http.memory_budget) is used up, "
+                          "try again");
+    else
+        fl_link_deliver(&ws->link, msg);
+}
+
 /* W7: a call in the dialect; all else is passed over. */
 static void take_dialect(fl_ws_link *ws, fl_span text,
                          const fl_msg_fault *fault)
@@ -137,7 +152,7 @@ static void take_dialect(fl_ws_link *ws, fl_span text,
     if (rc == FL_OK)
         rc = fl_msg_read(fl_buf_view(&call), &msg, &other);
     if (rc == FL_OK)
-        fl_link_deliver(&ws->link, &msg);
+        deliver(ws, &msg);
     else
         fl_log_say(fl_loop_log(ws->link.loop), FL_LOG_DEBUG,
                    "not a message, ignored", fl_log_text("text", text));
@@ -163,7 +178,7 @@ static void take_line(fl_ws_link *ws, fl_span line, bool checked)
     if (line.len == 0)
         return;
     if (fl_msg_read(line, &msg, &fault) == FL_OK)
-        fl_link_deliver(&ws->link, &msg);
+        deliver(ws, &msg);
     else if (!checked && !fl_utf8_valid(line))
         refuse_text(ws);
     else
@@ -197,8 +212,10 @@ static void take_strictly(fl_ws_link *ws, const fl_ws_message *message)
 {
     fl_span text = message->bytes;
 
-    if (text.len > 0 && text.ptr[text.len - 1] == '\n')
-        take_lines(ws, text, message->checked);
+    if (!message->checked && !fl_utf8_valid(text))
+        refuse_text(ws);
+    else if (text.len > 0 && text.ptr[text.len - 1] == '\n')
+        take_lines(ws, text, true);
     else
         fl_link_complain(&ws->link, (fl_span){0}, FL_RPC_INVALID_REQUEST,
                          "a message must end in a newline (ws.strict_lines)",
@@ -216,7 +233,7 @@ static void take_text(fl_ws_link *ws, const fl_ws_message *message)
         return;
     }
     if (fl_msg_read(text, &msg, &fault) == FL_OK) {
-        fl_link_deliver(&ws->link, &msg);
+        deliver(ws, &msg);
         return;
     }
     if (!message->checked && !fl_utf8_valid(text)) {
@@ -319,6 +336,8 @@ static void feed(fl_ws_link *ws, fl_span in)
         }
         fl_status rc = fl_ws_next(ws->frames, &in, &message);
         if (rc == FL_OK) {
+            if (message.kind == FL_WS_TEXT)
+                ws->begun_ms = 0; /* the next one has a time of its own */
             take(ws, &message);
             continue;
         }
@@ -336,13 +355,30 @@ void fl_ws_input_take(fl_ws_link *ws, fl_span bytes)
     feed(ws, bytes);
 }
 
+/* False: the peer has to read some more first. */
+static bool take_held(fl_ws_link *ws, fl_buf *lines)
+{
+    while (fl_buf_len(lines) > 0 && ws->link.state == FL_LINK_ACTIVE) {
+        fl_span text = fl_buf_view(lines);
+        size_t end = fl_span_find(text, '\n');
+        if (must_wait(ws))
+            return false;
+        take_line(ws, (fl_span){text.ptr, end}, true);
+        fl_buf_consume(lines, end < text.len ? end + 1 : end);
+    }
+    return true;
+}
+
 void fl_ws_input_resume(fl_ws_link *ws)
 {
     fl_ws_held *held = ws->held;
 
     if (held != NULL) {
-        ws->held = NULL; /* the rest may have to be held again */
-        take_lines(ws, fl_buf_view(&held->lines), true);
+        ws->held = NULL; /* a line may end the link, or what follows be held */
+        if (!take_held(ws, &held->lines)) {
+            ws->held = held;
+            return;
+        }
         feed(ws, fl_buf_view(&held->bytes));
         free_held(held);
     }

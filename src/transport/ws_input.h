@@ -23,6 +23,8 @@ FL_MUST_USE fl_status fl_ws_output_open(fl_ws_link *ws);
 /* There is room again: says what is owed. */
 void fl_ws_output_drained(fl_ws_link *ws);
 void fl_ws_output_forget(fl_ws_link *ws);
+/* What waits to leave counts against the budget from high water on. */
+void fl_ws_output_charge(fl_ws_link *ws, bool full);
 /* A control frame, past high water; but then only the latest pong is kept. */
 FL_MUST_USE fl_status fl_ws_link_control(fl_ws_link *ws, fl_ws_kind kind,
                                          fl_span body);

@@ -318,8 +318,8 @@ static void forget(fl_ws_link *ws)
     fl_ws_output_forget(ws);
     drop_frames(ws);
     if (ws->settings->budget != NULL)
-        fl_budget_give(ws->settings->budget, ws->charged);
-    ws->charged = 0;
+        fl_budget_give(ws->settings->budget, ws->charged + ws->charged_out);
+    ws->charged = ws->charged_out = 0;
 }
 
 void fl_ws_link_on_gone(fl_ws_link *ws)

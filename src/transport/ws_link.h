@@ -110,7 +110,8 @@ struct fl_ws_link {
     uint64_t closing_ms; /* since when the peer's close is waited for */
     uint64_t stuck_at;   /* how much the peer had taken then */
     uint64_t written;    /* bytes, ever */
-    size_t charged;      /* to the budget */
+    size_t charged;      /* to the budget, for what came */
+    size_t charged_out;  /* and for what waits to leave */
     fl_status failed;    /* what went wrong, in a word */
     uint16_t close_code; /* the peer's, or ours */
     bool close_sent;

@@ -58,17 +58,31 @@ void fl_ws_output_forget(fl_ws_link *ws)
     ws->keys = NULL;
 }
 
+/* HTTP/2 counts for itself, a connection at a time (http_backlog.c). */
+void fl_ws_output_charge(fl_ws_link *ws, bool full)
+{
+    fl_budget *budget = ws->settings->budget;
+    size_t held = full && ws->stream != NULL ? ws->pipe->pending(ws) : 0;
+
+    if (budget == NULL || held == ws->charged_out)
+        return;
+    fl_budget_give(budget, ws->charged_out);
+    fl_budget_charge(budget, held);
+    ws->charged_out = held;
+}
+
 static fl_status draw_key(fl_ws_keys *keys, const unsigned char **key)
 {
     fl_status rc = FL_OK;
 
     if (keys->used == KEYS) {
         rc = fl_random_bytes(keys->keys, sizeof keys->keys);
+        if (rc != FL_OK)
+            return rc;
         keys->used = 0;
     }
-    *key = keys->keys[keys->used];
-    keys->used += rc == FL_OK;
-    return rc;
+    *key = keys->keys[keys->used++];
+    return FL_OK;
 }
 
 static fl_status put_frame(fl_ws_link *ws, fl_ws_kind kind, bool packed,

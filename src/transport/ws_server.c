@@ -62,6 +62,27 @@ fl_status fl_ws_server_prepare(fl_http_hub *hub)
     return hub->socket_path != NULL ? FL_OK : FL_E_NOMEM;
 }
 
+/* One connection of HTTP/2 may carry many sockets: each counts as if it had
+ * one of its own. */
+static void count_in(fl_ws_socket *socket, fl_http_caller *caller)
+{
+    socket->caller = caller;
+    caller->connections++;
+    socket->hub->connections++;
+}
+
+static void count_out(fl_ws_socket *socket)
+{
+    fl_http_caller *caller = socket->caller;
+
+    if (caller == NULL)
+        return;
+    socket->caller = NULL;
+    socket->hub->connections--;
+    caller->connections--;
+    fl_http_hub_let_go(socket->hub, caller);
+}
+
 /* The place is free when the pipe is, whoever still holds the link. */
 static void on_gone(fl_ws_link *ws)
 {
@@ -71,6 +92,7 @@ static void on_gone(fl_ws_link *ws)
     socket->conn = NULL;
     if (conn != NULL)
         fl_http_conn_gone(conn);
+    count_out(socket);
     fl_ws_link_end(ws);
 }
 
@@ -87,6 +109,21 @@ static const fl_ws_hooks hooks = {
     .free = free_socket,
 };
 
+static const char *find_limit(const fl_http_turn *turn)
+{
+    const fl_http_hub *hub = turn->hub;
+
+    if (turn->conn->version != 20) /* it was looked at when it came */
+        return NULL;
+    if (turn->conn->caller->connections >=
+        hub->options.http.max_connections_per_address)
+        return "too many connections from this address "
+               "(http.max_connections_per_address)";
+    return hub->connections >= hub->options.max_connections
+               ? "connection limit reached (max_connections)"
+               : NULL;
+}
+
 /* Why not; 0: it may. */
 static unsigned examine(const fl_http_turn *turn, const fl_head *head,
                         const char **what)
@@ -97,6 +134,9 @@ static unsigned examine(const fl_http_turn *turn, const fl_head *head,
         return status;
     *what = "the server is closing";
     if (turn->hub->listener == NULL)
+        return 503;
+    *what = find_limit(turn);
+    if (*what != NULL)
         return 503;
     *what = "the memory budget (http.memory_budget) is used up";
     return fl_budget_open(&turn->hub->budget) ? 0 : 503;
@@ -200,6 +240,7 @@ static fl_status answer(fl_http_turn *turn, const handshake *shake)
 static void take_over(fl_ws_socket *socket, fl_http_turn *turn)
 {
     if (socket->turn != NULL) {
+        count_in(socket, turn->conn->caller);
         turn->socket = true;
         turn->phase = FL_HTTP_STREAMING;
         turn->link = fl_link_ref(&socket->ws.link);

@@ -9,8 +9,9 @@
 typedef struct fl_ws_socket {
     fl_ws_link ws; /* first */
     fl_http_hub *hub;
-    fl_http_conn *conn; /* HTTP/1.1: whose stream it has; NULL once gone */
-    fl_http_turn *turn; /* HTTP/2: whose exchange is its pipe; the same */
+    fl_http_conn *conn;     /* HTTP/1.1: whose stream it has; NULL once gone */
+    fl_http_turn *turn;     /* HTTP/2: whose exchange is its pipe; the same */
+    fl_http_caller *caller; /* HTTP/2: whose connections it is one of */
 } fl_ws_socket;
 
 /* A turn's exchange as it is. */

@@ -131,7 +131,10 @@ static uint64_t taken(const fl_ws_link *ws)
 
 void fl_ws_watch_output(fl_ws_link *ws)
 {
-    if (!fl_ws_input_is_full(ws)) {
+    bool full = fl_ws_input_is_full(ws);
+
+    fl_ws_output_charge(ws, full);
+    if (!full) {
         ws->stuck_ms = 0;
     } else if (ws->stuck_ms == 0) {
         ws->stuck_ms = now_of(ws);

@@ -252,7 +252,9 @@ static fl_status unpack_part(z_stream *z, fl_span in, size_t *max, fl_buf *out,
         rc = unpack_block(z, max, out);
         in = fl_span_from(in, offered - z->avail_in);
         *whole = rc == FL_END || z->data_type == AT_BOUNDARY;
-        if (rc == FL_END && inflateReset(z) == Z_OK)
+        /* what was said may still be referred to, so the window is kept; and
+         * without a copy, for a message may be full of last blocks */
+        if (rc == FL_END && inflateResetKeep(z) == Z_OK)
             rc = FL_OK;
     } while (rc == FL_OK && (in.len > 0 || z->avail_out == 0));
     return rc;

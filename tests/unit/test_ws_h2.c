@@ -196,6 +196,29 @@ static void test_several_sockets_share_a_connection(void **state)
     ws_end(&host);
 }
 
+/* As if each had a connection of its own. */
+static void test_sockets_count_as_connections(void **state)
+{
+    (void)state;
+    begin(&(fl_options){.max_connections = 3}, H2_WINDOW);
+    open_socket(1);
+    open_socket(3);
+    connect_request(5, "/mcp", "websocket", WS_VERSION);
+    h2_flush(&host.peer, &out);
+    hear_status(5, "503");
+    say_frame(3, FL_WS_CLOSE, "\x03\xe8");
+    hear_end(3);
+    io_until(host.loop, host.closed == 1);
+    open_socket(7);
+    ws_end(&host);
+    begin(&(fl_options){.http.max_connections_per_address = 2}, H2_WINDOW);
+    open_socket(1);
+    connect_request(3, "/mcp", "websocket", WS_VERSION);
+    h2_flush(&host.peer, &out);
+    hear_status(3, "503");
+    ws_end(&host);
+}
+
 static void test_a_lost_connection_loses_all_its_sockets(void **state)
 {
     (void)state;
@@ -433,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_a_stream_becomes_a_socket),
         cmocka_unit_test(test_what_is_wrong_with_a_request_is_told),
         cmocka_unit_test(test_several_sockets_share_a_connection),
+        cmocka_unit_test(test_sockets_count_as_connections),
         cmocka_unit_test(test_a_lost_connection_loses_all_its_sockets),
         cmocka_unit_test(test_a_reset_stream_loses_its_socket_alone),
         cmocka_unit_test(test_the_end_of_a_stream_is_an_end_without_close),

@@ -1031,6 +1031,50 @@ static void test_input_held_back_is_searched_for_the_peers_close(void **state)
     assert_int_equal(rig.closed, 1);
 }
 
+/* Every read ends within the next message, and none of them takes long. */
+static void test_a_peer_that_is_always_busy_is_not_late(void **state)
+{
+    char turned[256];
+
+    (void)state;
+    rig.settings.fragment_ms = 1000;
+    open_now();
+    ws_add(&said, FL_WS_TEXT, true, NOTE);
+    size_t len = said.len, half = len / 2;
+    assert_true(len <= sizeof turned);
+    memcpy(turned, said.room + half, len - half);
+    memcpy(turned + len - half, said.room, half);
+    fl_ws_link_on_data(&rig.ws, (fl_span){said.room, half});
+    for (int i = 1; i <= 10; i++) {
+        pass(200);
+        fl_ws_link_on_data(&rig.ws, (fl_span){turned, len});
+        assert_int_equal(rig.messages, i);
+    }
+    assert_int_equal(rig.ws.link.state, FL_LINK_ACTIVE);
+    pass(1000);
+    hears_close(FL_WS_POLICY);
+}
+
+static void test_without_budget_nothing_new_is_begun(void **state)
+{
+    size_t all = 256 * 1024;
+
+    (void)state;
+    open_now();
+    fl_budget_charge(&rig.budget, all);
+    say(ASK("7"));
+    assert_int_equal(rig.messages, 0);
+    assert_true(hear());
+    assert_non_null(strstr(heard.body, "\"id\":7,"));
+    assert_non_null(strstr(heard.body, "-32010"));
+    assert_non_null(strstr(heard.body, "http.memory_budget"));
+    say(NOTE);
+    assert_int_equal(rig.messages, 1);
+    fl_budget_give(&rig.budget, all);
+    say(ASK("8"));
+    assert_int_equal(rig.messages, 2);
+}
+
 static void test_without_budget_a_message_ends_1013(void **state)
 {
     (void)state;
@@ -1322,6 +1366,8 @@ int main(void)
         TEST(test_the_link_may_be_closed_from_on_writable),
         TEST(test_the_link_may_be_closed_from_on_closed),
         TEST(test_input_held_back_is_searched_for_the_peers_close),
+        TEST(test_a_peer_that_is_always_busy_is_not_late),
+        TEST(test_without_budget_nothing_new_is_begun),
         TEST(test_without_budget_a_message_ends_1013),
         TEST(test_a_client_that_is_lost_may_come_back),
         TEST(test_info_tells_what_waits_and_who_is_there),

@@ -441,6 +441,19 @@ static void test_ws_a_last_block_may_be_in_a_message(void **state)
                FL_SPAN("HelloHello"));
 }
 
+/* What was said before a last block may be referred to after it. */
+static void test_ws_a_last_block_leaves_the_context(void **state)
+{
+    fl_ws_unpack *own;
+
+    (void)state;
+    assert_int_equal(fl_ws_unpack_new(&kept, &own), FL_OK);
+    unpacks_to(own, FL_SPAN("\xf3\x48\xcd\xc9\xc9\x07\x00\x00"),
+               FL_SPAN("Hello"));
+    unpacks_to(own, FL_SPAN("\xf2\x00\x11\x00\x00"), FL_SPAN("Hello"));
+    fl_ws_unpack_free(own);
+}
+
 /* Text that packs, but not to nothing. */
 static char *make_text(size_t size, unsigned seed)
 {
@@ -801,6 +814,7 @@ int main(void)
         cmocka_unit_test(test_ws_contexts_are_made_where_they_are_kept),
         cmocka_unit_test(test_ws_what_is_cut_or_broken_is_refused),
         cmocka_unit_test(test_ws_a_last_block_may_be_in_a_message),
+        cmocka_unit_test(test_ws_a_last_block_leaves_the_context),
         cmocka_unit_test(test_ws_what_is_packed_comes_back),
         cmocka_unit_test(test_ws_packed_messages_of_every_size_come_back),
         cmocka_unit_test(test_ws_the_window_is_kept_to),

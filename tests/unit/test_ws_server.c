@@ -3,6 +3,7 @@
  * the end.
  */
 #include "support/ration.h"
+#include "transport/ws_server.h"
 #include "ws_host.h"
 
 #define ENDPOINT "http://127.0.0.1:0/mcp"
@@ -344,9 +345,11 @@ static void test_a_peer_that_does_not_read_is_not_read_from(void **state)
 
     (void)state;
     ws_open(&host, &(fl_options){.socket_buffer = 65536});
+    const fl_http_hub *hub = ((fl_ws_socket *)host.link)->hub;
     int taken = stuff();
     fl_link_get_info(host.link, &info);
     assert_true(info.buffered >= 100 * 1024); /* ws.high_water */
+    assert_true(hub->budget.used >= info.buffered);
     assert_true(info.buffered < 100 * 1024 + 2 * 60000 + 64);
     fl_span note = FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"n\"}");
     assert_int_equal(fl_link_send(host.link, &note, 1), FL_BUSY);
@@ -360,6 +363,7 @@ static void test_a_peer_that_does_not_read_is_not_read_from(void **state)
     assert_int_equal(host.messages, taken + 5);
     assert_int_equal(fl_link_send(host.link, &note, 1), FL_OK);
     ws_hears(&host.peer, FL_WS_TEXT, note.ptr);
+    assert_int_equal(hub->budget.used, 0);
     ws_end(&host);
 }
 
