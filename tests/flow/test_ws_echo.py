@@ -14,20 +14,16 @@ import socket
 import struct
 import sys
 import threading
-import zlib
 from pathlib import Path
 
 from flow import WAIT, Skip, contains, equal, main, require, run, started
+from sockets import (ACCEPT, BINARY, CLOSE, DEFLATE, FIN, MORE, PACKED, PING,
+                     PONG, TEXT, Socket, frame, handshake, pack)
 
 DRIVERS = Path(os.environ.get('DRIVERS', '.'))
-MORE, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
-FIN, PACKED = 0x80, 0x40
 KIBI, MEBI = 1 << 10, 1 << 20
 
-ASK = (b'GET /chat HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n'
-       b'Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n'
-       b'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n')
-DEFLATE = b'Sec-WebSocket-Extensions: permessage-deflate\r\n'
+ASK = handshake('/chat')
 
 
 def driver(name):
@@ -46,74 +42,15 @@ def serving(*words):
         require(process.poll() is None, 'ws-echo ended')
 
 
-def frame(first, payload=b'', mask=b'\x11\x22\x33\x44'):
-    """A frame; an empty mask: a server's."""
-    size = len(payload)
-    short = size if size < 126 else 126 if size < 1 << 16 else 127
-    head = struct.pack('!BB', first, short | (0x80 if mask else 0))
-    if short > 125:
-        head += struct.pack('!H' if short == 126 else '!Q', size)
-    if mask:
-        pad = (mask * (size // 4 + 1))[:size]
-        payload = (int.from_bytes(pad, 'big') ^
-                   int.from_bytes(payload, 'big')).to_bytes(size, 'big')
-    return head + mask + payload
-
-
-def pack(data):
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    return (packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4]
-
-
-class Socket:
-    """One end of a WebSocket."""
-
-    def __init__(self, end):
-        self.socket = end
-        self.socket.settimeout(WAIT)
-        self.file = self.socket.makefile('rb')
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.file.close()
-        self.socket.close()
-
-    def send(self, data):
-        self.socket.sendall(data)
-
-    def head(self):
-        lines = []
-        while line := self.file.readline().strip():
-            lines.append(line.decode().lower())
-        return lines
-
-    def frame(self):
-        """(first byte, payload), or None at the end."""
-        head = self.file.read(2)
-        if not head:
-            return None
-        size = head[1] & 0x7f
-        if size > 125:
-            wide = '!H' if size == 126 else '!Q'
-            size, = struct.unpack(wide, self.file.read(struct.calcsize(wide)))
-        mask = self.file.read(4) if head[1] & 0x80 else b''
-        payload = self.file.read(size)
-        if mask:
-            payload = frame(0, payload, mask)[-size:] if size else b''
-        return head[0], payload
-
-
 @contextlib.contextmanager
-def talking(server, more=b'', extensions=b''):
+def talking(server, more=b'', **fields):
     """A WebSocket, the handshake done and `more` sent with it."""
     end = socket.create_connection(('127.0.0.1', server.port), WAIT)
     with Socket(end) as client:
-        client.send(ASK + extensions + b'\r\n' + more)
+        client.send(handshake('/chat', **fields) + more)
         lines = client.head()
         equal(lines[0], 'http/1.1 101 switching protocols')
-        contains(lines, 'sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=')
+        contains(lines, ACCEPT)
         client.agreed = [line for line in lines if 'permessage' in line]
         yield client
 
@@ -179,7 +116,7 @@ def test_ws_echo_refuses_a_length_before_its_payload_comes():
 def test_ws_echo_refuses_what_unpacks_past_its_maximum():
     with serving('--max', '1000') as server:
         for size in (1000, 1001, 10 * MEBI):
-            with talking(server, extensions=DEFLATE) as client:
+            with talking(server, **DEFLATE) as client:
                 equal(len(client.agreed), 1)
                 client.send(frame(FIN | PACKED | TEXT, pack(b'a' * size)))
                 first, payload = client.frame()
@@ -216,7 +153,7 @@ def test_ws_echo_does_not_read_what_it_cannot_say_back():
 def test_ws_echo_unpacks_no_more_than_it_can_say_back():
     bomb = frame(FIN | PACKED | BINARY, pack(bytes(4 * MEBI)))
     plain = frame(FIN | BINARY, b'.' * 100 * KIBI)
-    with serving() as server, talking(server, extensions=DEFLATE) as client:
+    with serving() as server, talking(server, **DEFLATE) as client:
         # each of these unpacks to a thousand times its size
         client.socket.settimeout(1)
         with contextlib.suppress(TimeoutError):
@@ -229,9 +166,9 @@ def test_ws_echo_wants_a_handshake():
     with serving() as server:
         for ask, status in (
                 (b'GET / HTTP/1.1\r\nHost: h\r\n\r\n', '426'),
-                (ASK.replace(b': 13', b': 8') + b'\r\n', '426'),
-                (ASK.replace(b'GET', b'POST') + b'\r\n', '405'),
-                (ASK.replace(b'dGhl', b'') + b'\r\n', '400'),
+                (ASK.replace(b': 13', b': 8'), '426'),
+                (ASK.replace(b'GET', b'POST'), '405'),
+                (ASK.replace(b'dGhl', b''), '400'),
                 (b'nonsense\r\n\r\n', '400')):
             end = socket.create_connection(('127.0.0.1', server.port), WAIT)
             with Socket(end) as client:

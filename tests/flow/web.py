@@ -30,7 +30,8 @@ OURS = {'date', 'content-type', 'content-length', 'transfer-encoding',
         'content-security-policy', 'access-control-allow-origin',
         'access-control-expose-headers', 'access-control-allow-methods',
         'access-control-allow-headers', 'access-control-max-age',
-        'access-control-allow-private-network'}
+        'access-control-allow-private-network', 'upgrade',
+        'sec-websocket-version'}
 
 
 def message(number, method, **params):
