@@ -2,9 +2,8 @@
 """run.py SCENARIO [OPTION]... - one interop proof, TAP.
 
 A scenario pairs our command or our library with a foreign SDK, or with a
-foreign library of the transport. What it needs
-is installed into the cache folder once, at the versions pinned beside this
-file. If that cannot be had (no toolchain, no registry) the scenario is
+foreign library of the transport. What it needs is installed into the cache
+folder once, at the versions pinned beside this file. If that cannot be had (no toolchain, no registry) the scenario is
 skipped, by name and with the reason; once everything is installed, whatever
 goes wrong is a failure.
 
