@@ -25,18 +25,19 @@ static bool is_spelled(fl_span key, fl_span name)
     return fl_json_string_is((fl_span){key.ptr - 1, key.len + 2}, name);
 }
 
-static fl_span *place_of_escaped(fl_params *params, fl_span key)
+/* Where the value of such a member goes; `none` if it is not one of ours. */
+static fl_span *place_of_escaped(fl_params *params, fl_span key, fl_span *none)
 {
     return is_spelled(key, FL_SPAN("name"))        ? &params->name
            : is_spelled(key, FL_SPAN("arguments")) ? &params->arguments
            : is_spelled(key, FL_SPAN("_meta"))     ? &params->meta
            : is_spelled(key, FL_SPAN("uri"))       ? &params->uri
            : is_spelled(key, FL_SPAN("taskId"))    ? &params->task_id
-                                                   : NULL;
+                                                   : none;
 }
 
 /* Lengths are constants in each comparison, which makes it a load or two. */
-static fl_span *place_of(fl_params *params, fl_span key)
+static fl_span *place_of(fl_params *params, fl_span key, fl_span *none)
 {
     const char *name = key.ptr;
 
@@ -50,7 +51,7 @@ static fl_span *place_of(fl_params *params, fl_span key)
         return &params->uri;
     if (key.len == 6 && memcmp(name, "taskId", 6) == 0)
         return &params->task_id;
-    return has_escape(key) ? place_of_escaped(params, key) : NULL;
+    return has_escape(key) ? place_of_escaped(params, key, none) : none;
 }
 
 static void note_meta(fl_params *params, const fl_json_member *member)
@@ -79,15 +80,13 @@ void fl_params_read(const fl_json_top *top, fl_span text, fl_params *params)
 {
     fl_json_walk walk;
     fl_json_member member;
+    fl_span other;
 
     if (fl_json_type_of(text) != FL_JSON_OBJECT)
         return;
     fl_json_walk_inside(&walk, top, PARAMS, text);
-    while (fl_json_walk_next(&walk, &member)) {
-        fl_span *place = place_of(params, member.key);
-        if (place != NULL)
-            *place = member.value;
-    }
+    while (fl_json_walk_next(&walk, &member))
+        *place_of(params, member.key, &other) = member.value;
     if (fl_json_type_of(params->meta) == FL_JSON_OBJECT)
         read_meta(top, params);
 }

@@ -258,10 +258,14 @@ static void write_date(char out[DATE_SIZE], time_t now)
              (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
 }
 
+/* The date is the last of them. */
+static void set_date(fl_fields *set, fl_span date)
+{
+    fl_fields_replace(set, set->count - 1, date);
+}
+
 void fl_http_hub_tick(fl_http_hub *hub)
 {
-    fl_fields *sets[] = {&hub->json_fields, &hub->empty_fields,
-                         &hub->stream_fields};
     uint64_t second = fl_loop_now(hub->loop) / 1000 + 1;
     char date[DATE_SIZE];
 
@@ -269,8 +273,9 @@ void fl_http_hub_tick(fl_http_hub *hub)
         return;
     hub->second = second;
     write_date(date, time(NULL));
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        fl_fields_replace(sets[i], sets[i]->count - 1, fl_span_of(date));
+    set_date(&hub->json_fields, fl_span_of(date));
+    set_date(&hub->empty_fields, fl_span_of(date));
+    set_date(&hub->stream_fields, fl_span_of(date));
 }
 
 fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts, size_t count,
