@@ -12,7 +12,7 @@
  * held, and taken up again when the output has drained. A client's link always
  * reads: were both sides to wait for the other to read, neither ever would.
  */
-#include "transport/ws_input.h"
+#include "transport/ws_link_impl.h"
 
 #include "base/mem.h"
 #include "base/span.h"

@@ -14,7 +14,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "io/loop.h"
-#include "transport/ws_input.h"
+#include "transport/ws_link_impl.h"
 
 #include <assert.h>
 

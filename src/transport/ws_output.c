@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "io/loop.h"
 #include "transport/line_link.h"
-#include "transport/ws_input.h"
+#include "transport/ws_link_impl.h"
 
 #include <assert.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #include "base/status.h"
 #include "io/loop.h"
-#include "transport/ws_input.h"
+#include "transport/ws_link_impl.h"
 
 #include <inttypes.h>
 

@@ -1,10 +1,10 @@
 /*
- * ws_input.h - the parts of a WebSocket link, for its own files only: ws_link.c
- * is its life, ws_input.c what it takes in, ws_output.c what it sends, and
- * ws_watch.c its sense of time.
+ * ws_link_impl.h - the parts of a WebSocket link, for its own files only:
+ * ws_link.c is its life, ws_input.c what it takes in, ws_output.c what it
+ * sends, and ws_watch.c its sense of time.
  */
-#ifndef FL_TRANSPORT_WS_INPUT_H
-#define FL_TRANSPORT_WS_INPUT_H
+#ifndef FL_TRANSPORT_WS_LINK_IMPL_H
+#define FL_TRANSPORT_WS_LINK_IMPL_H
 
 #include "transport/ws_link.h"
 
