@@ -37,7 +37,7 @@ LIBRARIES = {
     'nghttp2': 'wire',
     'zlib': 'wire',
     'pcre2': 'json',
-    'yaml': 'gateway',
+    'yaml': 'json',
     'hiredis': 'store',
 }
 

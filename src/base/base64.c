@@ -1,5 +1,5 @@
 /*
- * base64.c - RFC 4648 section 4, strict.
+ * base64.c - RFC 4648 sections 4 and 5, strict.
  *
  * A decoder that forgives (white space, missing padding, bits left over) has
  * many spellings for the same bytes, which is how filters are walked around.
@@ -56,6 +56,36 @@ fl_status fl_base64_encode(fl_span bytes, fl_buf *out)
     return settle(out, before, rc);
 }
 
+/* The two characters that mean something else in a URL. */
+static char to_url(char byte)
+{
+    return (char)(byte == '+' ? '-' : byte == '/' ? '_' : byte);
+}
+
+static char from_url(char byte)
+{
+    if (byte == '+' || byte == '/' || byte == '=')
+        return '\0'; /* of the other alphabet */
+    return (char)(byte == '-' ? '+' : byte == '_' ? '/' : byte);
+}
+
+fl_status fl_base64url_encode(fl_span bytes, fl_buf *out)
+{
+    size_t before = fl_buf_len(out);
+    fl_status rc = FL_OK;
+
+    while (rc == FL_OK && bytes.len > 0) {
+        char four[4];
+        size_t n = bytes.len < 3 ? bytes.len : 3;
+        encode_three((fl_span){bytes.ptr, n}, four);
+        for (size_t i = 0; i < sizeof four; i++)
+            four[i] = to_url(four[i]); /* padding, too, which is left out */
+        rc = fl_buf_append(out, (fl_span){four, n + 1});
+        bytes = fl_span_from(bytes, n);
+    }
+    return settle(out, before, rc);
+}
+
 /* The six bits a character stands for, or -1. */
 static int value_of(char byte)
 {
@@ -102,6 +132,25 @@ fl_status fl_base64_decode(fl_span text, fl_buf *out)
         else
             rc = fl_buf_append(out, (fl_span){three, 3 - pad});
         text = fl_span_from(text, 4);
+    }
+    return settle(out, before, rc);
+}
+
+fl_status fl_base64url_decode(fl_span text, fl_buf *out)
+{
+    size_t before = fl_buf_len(out);
+    fl_status rc = text.len % 4 != 1 ? FL_OK : FL_E_INVALID;
+
+    while (rc == FL_OK && text.len > 0) {
+        char three[3], four[4] = "===";
+        size_t n = text.len < 4 ? text.len : 4;
+        for (size_t i = 0; i < n; i++)
+            four[i] = from_url(text.ptr[i]);
+        if (!decode_four(four, 4 - n, three))
+            rc = FL_E_INVALID;
+        else
+            rc = fl_buf_append(out, (fl_span){three, n - 1});
+        text = fl_span_from(text, n);
     }
     return settle(out, before, rc);
 }

@@ -38,6 +38,12 @@ static inline size_t fl_buf_len(const fl_buf *buf)
     return buf->end - buf->start;
 }
 
+/* How many bytes more it may hold. */
+static inline size_t fl_buf_room(const fl_buf *buf)
+{
+    return buf->max - fl_buf_len(buf);
+}
+
 /* FL_E_TOO_BIG or FL_E_NOMEM: nothing was added. */
 FL_MUST_USE fl_status fl_buf_append(fl_buf *buf, fl_span bytes);
 

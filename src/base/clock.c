@@ -35,3 +35,8 @@ void fl_clock_stamp(char stamp[FL_CLOCK_STAMP])
     memcpy(stamp, text, FL_CLOCK_STAMP);
     stamp[FL_CLOCK_STAMP - 1] = '\0';
 }
+
+int64_t fl_clock_unix(void)
+{
+    return (int64_t)time(NULL);
+}

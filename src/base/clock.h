@@ -26,4 +26,8 @@ static inline uint64_t fl_clock_now(const fl_clock *clock)
 enum { FL_CLOCK_STAMP = 25 };
 void fl_clock_stamp(char stamp[FL_CLOCK_STAMP]);
 
+/* Seconds since 1970: for dates that others will read (tokens, files). It may
+ * jump; nothing is timed with it. */
+int64_t fl_clock_unix(void);
+
 #endif

@@ -177,6 +177,8 @@ fl_loop *fl_loop_new_with(const fl_loop_options *options)
     fl_wheel_init(loop->wheel, loop->now);
     fl_list_init(&loop->dirty);
     fl_list_init(&loop->afters);
+    fl_list_init(&loop->roots);
+    fl_list_init(&loop->waiting);
     fl_list_init(&loop->posts);
     fl_pool_init(&loop->pool);
     fl_buf_init(&loop->scratch, SCRATCH_MAX);
@@ -314,6 +316,11 @@ bool fl_loop_step(fl_loop *loop)
 uint64_t fl_loop_now(const fl_loop *loop)
 {
     return loop->driven || !loop->running ? loop->now : uv_now(&loop->uv);
+}
+
+uint64_t fl_loop_unix(const fl_loop *loop)
+{
+    return loop->driven ? loop->now : (uint64_t)fl_clock_unix() * 1000;
 }
 
 fl_log *fl_loop_log(const fl_loop *loop)

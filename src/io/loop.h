@@ -21,6 +21,10 @@ FL_MUST_USE fl_loop *fl_loop_new_with(const fl_loop_options *options);
 /* Milliseconds, as of the start of this turn: cheap enough for each message. */
 uint64_t fl_loop_now(const fl_loop *loop);
 
+/* Milliseconds since 1970, for what others than this process go by; a test's
+ * clock drives it too. It may jump: nothing is timed with it. */
+uint64_t fl_loop_unix(const fl_loop *loop);
+
 fl_log *fl_loop_log(const fl_loop *loop);
 void fl_loop_set_log(fl_loop *loop, fl_log *log);
 

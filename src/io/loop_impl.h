@@ -49,8 +49,11 @@ struct fl_loop {
     fl_log *log;
     fl_pool pool;
     fl_buf scratch;
-    char *plain; /* what TLS decrypts into; NULL until needed */
-    size_t live; /* streams, acceptors, children: must be 0 at the end */
+    char *plain;      /* what TLS decrypts into; NULL until needed */
+    fl_list roots;    /* directories that files are being read below: file.c */
+    fl_list waiting;  /* reads of files that are not let begin yet */
+    unsigned reading; /* those that are */
+    size_t live;      /* streams, acceptors, children: must be 0 at the end */
     char read[FL_LOOP_READ]; /* lent to whoever reads */
 };
 

@@ -8,6 +8,7 @@
  */
 #include "json/write.h"
 
+#include "base/base64.h"
 #include "base/span.h"
 #include "json/decimal.h"
 #include "json/token.h"
@@ -163,16 +164,32 @@ static void put_string(fl_json_writer *w, fl_span text)
     put(w, FL_SPAN("\""));
 }
 
-void fl_json_key(fl_json_writer *writer, const char *key)
+static bool may_name(fl_json_writer *writer)
 {
     if (!in_object(writer) || writer->after_key) {
         fail(writer, FL_E_STATE);
-        return;
+        return false;
     }
     put_comma(writer);
+    writer->after_key = true;
+    return true;
+}
+
+void fl_json_key(fl_json_writer *writer, const char *key)
+{
+    if (!may_name(writer))
+        return;
     put_string(writer, fl_span_of(key));
     put(writer, FL_SPAN(":"));
-    writer->after_key = true;
+}
+
+void fl_json_raw_key(fl_json_writer *writer, fl_span key)
+{
+    if (!may_name(writer))
+        return;
+    put(writer, FL_SPAN("\""));
+    put(writer, key);
+    put(writer, FL_SPAN("\":"));
 }
 
 void fl_json_text(fl_json_writer *writer, fl_span text)
@@ -270,6 +287,18 @@ void fl_json_bool(fl_json_writer *writer, bool value)
 void fl_json_null(fl_json_writer *writer)
 {
     fl_json_raw(writer, FL_SPAN("null"));
+}
+
+/* Coded where it is to lie, not copied there. */
+void fl_json_base64(fl_json_writer *writer, fl_span bytes)
+{
+    if (!may(writer))
+        return;
+    put(writer, FL_SPAN("\""));
+    fl_status rc = fl_base64_encode(bytes, writer->out);
+    if (rc != FL_OK)
+        fail(writer, rc);
+    put(writer, FL_SPAN("\""));
 }
 
 void fl_json_raw(fl_json_writer *writer, fl_span json)

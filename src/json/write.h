@@ -34,6 +34,8 @@ void fl_json_array_end(fl_json_writer *writer);
 /* A key of an object; the value comes next. Text must be UTF-8; bytes that
  * are not become U+FFFD, so that what we write is always valid. */
 void fl_json_key(fl_json_writer *writer, const char *key);
+/* One that was read: between its quotes, escapes as they came. */
+void fl_json_raw_key(fl_json_writer *writer, fl_span key);
 void fl_json_text(fl_json_writer *writer, fl_span text);
 void fl_json_string(fl_json_writer *writer, const char *text);
 
@@ -42,6 +44,9 @@ void fl_json_number(fl_json_writer *writer, double number);
 void fl_json_integer(fl_json_writer *writer, int64_t number);
 void fl_json_bool(fl_json_writer *writer, bool value);
 void fl_json_null(fl_json_writer *writer);
+
+/* A string that is `bytes` in Base64. */
+void fl_json_base64(fl_json_writer *writer, fl_span bytes);
 
 /* A value that is JSON already; the caller vouches for it. */
 void fl_json_raw(fl_json_writer *writer, fl_span json);

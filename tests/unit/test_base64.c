@@ -124,6 +124,51 @@ static void test_base64_at_the_limit_and_one_past(void **state)
     fl_buf_reset(&out);
 }
 
+static const struct {
+    fl_span bytes, text;
+} url_pairs[] = {
+    {{"", 0}, {"", 0}},           {{"f", 1}, {"Zg", 2}},
+    {{"fo", 2}, {"Zm8", 3}},      {{"foo", 3}, {"Zm9v", 4}},
+    {{"foob", 4}, {"Zm9vYg", 6}}, {{"\xfb\xff\xbf", 3}, {"-_-_", 4}},
+    {{"\xff", 1}, {"_w", 2}},
+};
+
+static void test_base64url_goes_both_ways(void **state)
+{
+    fl_buf out;
+
+    (void)state;
+    fl_buf_init(&out, 100);
+    for (size_t i = 0; i < COUNT(url_pairs); i++) {
+        assert_int_equal(fl_base64url_encode(url_pairs[i].bytes, &out), FL_OK);
+        assert_true(fl_span_equal(fl_buf_view(&out), url_pairs[i].text));
+        fl_buf_truncate(&out, 0);
+        assert_int_equal(fl_base64url_decode(url_pairs[i].text, &out), FL_OK);
+        assert_true(fl_span_equal(fl_buf_view(&out), url_pairs[i].bytes));
+        fl_buf_truncate(&out, 0);
+    }
+    fl_buf_reset(&out);
+}
+
+static void test_base64url_takes_no_other_spelling(void **state)
+{
+    static const fl_span bad[] = {
+        {"Z", 1},    {"Zg==", 4}, {"Zg=", 3},  {"Zm8=", 4},  {"Zh", 2},
+        {"Zm9", 3},  {"+_-_", 4}, {"-/-_", 4}, {"Zm9vZ", 5}, {"Zm 9", 4},
+        {"Zg\n", 3}, {"Z\0", 2},  {"Zm9*", 4}, {"===", 3},
+    };
+    fl_buf out;
+
+    (void)state;
+    fl_buf_init(&out, 100);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        if (fl_base64url_decode(bad[i], &out) != FL_E_INVALID)
+            fail_msg("%.*s was taken", (int)bad[i].len, bad[i].ptr);
+        assert_int_equal(fl_buf_len(&out), 0);
+    }
+    fl_buf_reset(&out);
+}
+
 static void code(void *user)
 {
     fl_buf out;
@@ -151,6 +196,8 @@ int main(void)
         cmocka_unit_test(test_base64_keeps_every_byte),
         cmocka_unit_test(test_base64_takes_no_other_spelling),
         cmocka_unit_test(test_base64_at_the_limit_and_one_past),
+        cmocka_unit_test(test_base64url_goes_both_ways),
+        cmocka_unit_test(test_base64url_takes_no_other_spelling),
         cmocka_unit_test(test_base64_without_memory_leaks_nothing),
     };
 
