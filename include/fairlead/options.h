@@ -13,6 +13,7 @@
 #ifndef FAIRLEAD_OPTIONS_H
 #define FAIRLEAD_OPTIONS_H
 
+#include <fairlead/auth.h>
 #include <fairlead/types.h>
 
 #ifdef __cplusplus
@@ -101,6 +102,7 @@ typedef struct fl_http_settings {
     bool http2_only;            /* without TLS: by prior knowledge */
     bool allow_plaintext;       /* http:// to other than loopback */
     bool no_proxy;              /* heed no HTTPS_PROXY and the like */
+    fl_auth *auth;              /* for servers that ask who it is; shared */
 } fl_http_settings;
 
 /* What only WebSocket has: ws:// and wss://, and http(s):// servers, which

@@ -77,6 +77,21 @@ typedef struct fl_span {
     size_t len;
 } fl_span;
 
+/* What a server has lists of. */
+typedef enum fl_list_kind {
+    FL_LIST_TOOLS,
+    FL_LIST_RESOURCES,
+    FL_LIST_TEMPLATES,
+    FL_LIST_PROMPTS,
+} fl_list_kind;
+
+/* The revisions of the protocol are of two kinds. */
+typedef enum fl_era {
+    FL_ERA_AUTO,   /* a client: find out, by server/discover; a server: both */
+    FL_ERA_LEGACY, /* up to 2025-11-25: opened by initialize */
+    FL_ERA_MODERN, /* 2026-07-28 and later: each request says what it needs */
+} fl_era;
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,7 +13,7 @@
  * Request Metadata"; "Base, _meta"). Where it names no status, the general one
  * of RFC 9110 is taken. The column is for requests that do not get as far as
  * their method: what a method finds wrong is an answer like any other, and
- * leaves with 200 (fl_return_error, in peer/return.c). It forbids codes that
+ * leaves with 200 (fl_return_error, in server/return.c). It forbids codes that
  * earlier revisions used (-32002, -32042) and advises against -32000 to -32019:
  * senders put a code of that revision in their place, and the column holds the
  * status that goes with it.

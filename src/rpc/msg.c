@@ -24,6 +24,9 @@
 #include "json/scan.h"
 
 #include <assert.h>
+#include <string.h>
+
+enum { FL_MSG_SLICES = 17 }; /* beside the text itself */
 
 enum slot {
     JSONRPC,
@@ -362,4 +365,47 @@ bool fl_msg_id_equal(fl_span a, fl_span b)
         fl_json_type_of(b) != FL_JSON_STRING)
         return false;
     return (has_escape(a) || has_escape(b)) && means_same(a, b);
+}
+
+/* Every slice that a view has: nothing in it but these borrows. */
+static void list_slices(fl_msg *msg, fl_span *slices[])
+{
+    fl_params *inner = &msg->inner;
+    fl_claim *claim = &inner->claim;
+    fl_span *all[FL_MSG_SLICES] = {
+        &msg->id,
+        &msg->method,
+        &msg->params,
+        &msg->result,
+        &msg->error,
+        &inner->name,
+        &inner->uri,
+        &inner->task_id,
+        &inner->input_responses,
+        &inner->request_state,
+        &inner->arguments,
+        &inner->meta,
+        &inner->progress_token,
+        &claim->version,
+        &claim->client_capabilities,
+        &claim->client_info,
+        &claim->log_level,
+    };
+
+    for (size_t i = 0; i < FL_MSG_SLICES; i++)
+        slices[i] = all[i];
+}
+
+void fl_msg_copy(const fl_msg *msg, char *room, fl_msg *copy)
+{
+    fl_span *slices[FL_MSG_SLICES];
+
+    *copy = *msg;
+    if (msg->text.len > 0)
+        memcpy(room, msg->text.ptr, msg->text.len);
+    copy->text.ptr = room;
+    list_slices(copy, slices);
+    for (size_t i = 0; i < FL_MSG_SLICES; i++)
+        if (slices[i]->ptr != NULL)
+            slices[i]->ptr = room + (slices[i]->ptr - msg->text.ptr);
 }

@@ -64,6 +64,10 @@ bool fl_msg_method_is(const fl_msg *msg, fl_span method);
  * `id` is a raw token, and the message must have one. */
 void fl_msg_splice_id(const fl_msg *msg, fl_span id, fl_span parts[3]);
 
+/* Copies the text to `room`, which has msg->text.len bytes, and the view of it:
+ * the copy borrows from there. */
+void fl_msg_copy(const fl_msg *msg, char *room, fl_msg *copy);
+
 /* Two raw id tokens name the same request: same type, same meaning. Numbers
  * are compared as text, strings with escapes undone. */
 bool fl_msg_id_equal(fl_span a, fl_span b);

@@ -33,7 +33,10 @@ static fl_span *place_of_escaped(fl_params *params, fl_span key, fl_span *none)
            : is_spelled(key, FL_SPAN("_meta"))     ? &params->meta
            : is_spelled(key, FL_SPAN("uri"))       ? &params->uri
            : is_spelled(key, FL_SPAN("taskId"))    ? &params->task_id
-                                                   : none;
+           : is_spelled(key, FL_SPAN("inputResponses"))
+               ? &params->input_responses
+           : is_spelled(key, FL_SPAN("requestState")) ? &params->request_state
+                                                      : none;
 }
 
 /* Lengths are constants in each comparison, which makes it a load or two. */
@@ -51,6 +54,10 @@ static fl_span *place_of(fl_params *params, fl_span key, fl_span *none)
         return &params->uri;
     if (key.len == 6 && memcmp(name, "taskId", 6) == 0)
         return &params->task_id;
+    if (key.len == 14 && memcmp(name, "inputResponses", 14) == 0)
+        return &params->input_responses;
+    if (key.len == 12 && memcmp(name, "requestState", 12) == 0)
+        return &params->request_state;
     return has_escape(key) ? place_of_escaped(params, key, none) : none;
 }
 

@@ -28,6 +28,8 @@ typedef struct fl_params {
     fl_span uri;
     fl_span task_id;
     fl_span arguments;
+    fl_span input_responses; /* what the client was asked for in an earlier */
+    fl_span request_state;   /* round of this request, and carries for us */
     fl_span meta;
     fl_span progress_token; /* in _meta */
     fl_claim claim;         /* likewise: rpc/claim.h */

@@ -40,6 +40,8 @@ typedef enum fl_feature {
     FL_HAS_DISCONNECT_CANCELS = 1 << 18,
     FL_HAS_STRUCTURED_ANY = 1 << 19, /* structuredContent may be any JSON */
     FL_HAS_TOO_LARGE_CODE = 1 << 20, /* -32012 may be used */
+    FL_HAS_INPUT_ERRORS = 1 << 21,   /* wrong arguments are the model's to read:
+                                        isError, not -32602 */
 } fl_feature;
 
 typedef struct fl_revision {

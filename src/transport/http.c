@@ -18,7 +18,8 @@ extern const fl_transport fl_transport_http, fl_transport_sse;
 #define SESSION                                                                \
     .send = fl_http_session_send, .answer = fl_http_session_answer,            \
     .field = fl_http_turn_field, .close = fl_http_session_close,               \
-    .free = fl_http_session_free, .info = fl_http_session_info
+    .hang_up = fl_http_turn_hang_up, .free = fl_http_session_free,             \
+    .info = fl_http_session_info
 
 #define STATELESS                                                              \
     .send = fl_http_stateless_send, .answer = fl_http_stateless_answer,        \

@@ -92,10 +92,19 @@ static void drop_everything(fl_http_client *client)
     fl_http_client_session_forget(client);
 }
 
+/* Nothing will be asked any more. */
+static void hand_back(fl_http_client *client)
+{
+    if (client->auth != NULL)
+        client->auth->ops->detach(client->auth);
+    client->auth = NULL;
+}
+
 static void finish_close(fl_http_client *client)
 {
     fl_timer_stop(&client->life);
     drop_everything(client);
+    hand_back(client);
     fl_http_pool_close(client->site.pool);
 }
 
@@ -343,6 +352,9 @@ static void info(const fl_link *link, fl_link_info *out)
     fl_span name = client->site.authority;
 
     out->max_message = client->max_message;
+    out->is_asking = client->auth != NULL &&
+                     client->auth->ops->is_asking != NULL &&
+                     client->auth->ops->is_asking(client->auth);
     snprintf(out->peer, sizeof out->peer, "%.*s", (int)name.len, name.ptr);
 }
 
@@ -352,6 +364,9 @@ static void free_link(fl_link *link)
 
     fl_timer_stop(&client->life);
     drop_everything(client);
+    hand_back(client);
+    fl_http_client_session_deinit(client);
+    fl_http_channel_deinit(client);
     fl_http_pool_free(client->site.pool);
     fl_proxy_deinit(&client->proxy);
     fl_tls_unref(client->tls);

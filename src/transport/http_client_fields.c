@@ -27,11 +27,13 @@ static void start(fl_http_head *head)
 {
     head->count = 0;
     fl_buf_init(&head->text, MADE_MAX);
+    fl_auth_fields_init(&head->shown);
 }
 
 void fl_http_head_deinit(fl_http_head *head)
 {
     fl_buf_reset(&head->text);
+    fl_auth_fields_deinit(&head->shown);
 }
 
 static void add(fl_http_head *head, fl_field_id id, fl_span value)
@@ -231,6 +233,16 @@ void fl_http_head_plain(fl_http_head *head, const fl_http_client *client)
 {
     start(head);
     add_session(head, client);
+}
+
+fl_status fl_http_head_show(fl_http_head *head, fl_badge *badge, fl_span method,
+                            fl_span target)
+{
+    fl_status rc = fl_badge_sign(badge, method, target, &head->shown);
+
+    for (size_t i = 0; i < head->shown.count && rc == FL_OK; i++)
+        head->fields[head->count++] = head->shown.fields[i];
+    return rc;
 }
 
 static void lower(fl_field *field, char *to)

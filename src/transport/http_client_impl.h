@@ -16,6 +16,7 @@
 #include "rpc/mirrors.h"
 #include "rpc/revision.h"
 #include "transport/backoff.h"
+#include "transport/credentials.h"
 #include "transport/http_client.h"
 #include "transport/http_flight.h"
 #include "transport/http_proxy.h"
@@ -39,6 +40,7 @@ struct fl_post {
     fl_list node; /* in client->posts or client->held */
     fl_http_client *client;
     fl_flight flight;
+    fl_badge badge;
     fl_fragments fragments;
     fl_buf text;
     fl_msg msg;       /* in text; FL_MSG_INVALID for a DELETE */
@@ -63,6 +65,7 @@ struct fl_http_client {
     fl_http_site site;
     fl_proxy proxy;
     fl_tls *tls;
+    fl_auth *auth; /* NULL: none, or not ours any more */
     fl_fields fields;
     fl_buf authority;
     fl_buf target;
@@ -81,17 +84,25 @@ struct fl_http_client {
     const fl_revision *revision; /* agreed on by initialize, or NULL */
     fl_mirrors mirrors;
     fl_flight standing;
+    fl_badge standing_badge;
     fl_timer standing_timer;
     fl_backoff standing_wait;
     bool has_standing;
 
     fl_http_mode mode;
     fl_flight channel;
+    fl_badge channel_badge;
     bool has_channel;
     fl_buf endpoint;
     fl_post *first; /* an initialize that waits for a channel, in no list */
     fl_timer deadline;
 };
+
+/* The revision's name, or NULL: there is none agreed on. */
+static inline const char *fl_http_client_speaks(const fl_http_client *client)
+{
+    return client->revision != NULL ? client->revision->name : NULL;
+}
 
 /* Where nobody is told what is wrong with it. */
 FL_MUST_USE static inline fl_status fl_http_read(fl_span text, fl_msg *msg)
@@ -122,6 +133,7 @@ typedef struct fl_http_head {
     fl_field fields[FL_HTTP_FIELDS_ROOM];
     size_t count;
     fl_buf text; /* what values were made in */
+    fl_auth_fields shown;
 } fl_http_head;
 FL_MUST_USE fl_status fl_http_head_message(fl_http_head *head,
                                            const fl_http_client *client,
@@ -131,6 +143,9 @@ FL_MUST_USE fl_status fl_http_head_message(fl_http_head *head,
 void fl_http_head_listen(fl_http_head *head, const fl_http_client *client,
                          fl_span last_id);
 void fl_http_head_plain(fl_http_head *head, const fl_http_client *client);
+/* The last of it: who asks. */
+FL_MUST_USE fl_status fl_http_head_show(fl_http_head *head, fl_badge *badge,
+                                        fl_span method, fl_span target);
 void fl_http_head_deinit(fl_http_head *head);
 
 /* http_client_post.c */
@@ -156,6 +171,7 @@ void fl_post_refuse(fl_post *post, const fl_flight_outcome *outcome);
 
 /* http_client_session.c */
 void fl_http_client_session_init(fl_http_client *client);
+void fl_http_client_session_deinit(fl_http_client *client);
 void fl_http_client_session_begin(fl_http_client *client, char *taken_name,
                                   const fl_revision *revision);
 void fl_http_client_session_forget(fl_http_client *client);
@@ -166,8 +182,12 @@ void fl_http_client_session_lost(fl_http_client *client);
 
 /* http_client_sse.c */
 void fl_http_channel_init(fl_http_client *client);
+void fl_http_channel_deinit(fl_http_client *client);
 void fl_http_channel_open(fl_http_client *client);
 void fl_http_channel_close(fl_http_client *client);
+/* Whether what was said to `post` is what old servers say to initialize. */
+bool fl_http_channel_should_fall(const fl_post *post,
+                                 const fl_flight_outcome *outcome);
 /* Keeps `post`, an initialize that was refused, for a channel. */
 void fl_http_channel_fall(fl_post *post, const fl_flight_outcome *outcome);
 

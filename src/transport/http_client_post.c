@@ -3,7 +3,8 @@
  *
  * A message is never sent twice to find out what became of it. But a stream
  * that broke before the answer, and whose events had names, is asked for
- * again, by the last name that came.
+ * again, by the last name that came. And what was refused for want of
+ * authorization did not run: it waits for that, and is sent again.
  */
 #include "transport/http_client_impl.h"
 
@@ -12,8 +13,6 @@
 #include "base/status.h"
 #include "io/loop.h"
 #include "rpc/claim.h"
-#include "rpc/error.h"
-#include "rpc/extract.h"
 
 enum {
     LINGER_MS = 1000,
@@ -25,6 +24,7 @@ enum {
 static const fl_flight_events flight_events;
 
 static void on_again(fl_timer *timer, void *user);
+static void on_authorized(void *user, const fl_error *why);
 
 static fl_post *post_of(fl_flight *flight)
 {
@@ -63,6 +63,7 @@ fl_status fl_post_new(fl_http_client *client, const fl_span *parts,
     fl_buf_init(&post->refusal_text, client->max_message);
     fl_fragments_init(&post->fragments, client->max_message);
     fl_flight_init(&post->flight, &client->site, &flight_events);
+    fl_badge_init(&post->badge, client->auth, on_authorized, post);
     fl_timer_init(&post->again, client->link.loop, on_again, post);
     post->patience =
         (fl_backoff){RESUME_FIRST_MS, RESUME_MAX_MS, RESUMES_MAX, 0};
@@ -85,6 +86,7 @@ void fl_post_free(fl_post *post)
         post->client->gate = NULL;
     fl_timer_stop(&post->again);
     fl_flight_deinit(&post->flight);
+    fl_badge_deinit(&post->badge);
     fl_fragments_deinit(&post->fragments);
     fl_buf_reset(&post->text);
     fl_buf_reset(&post->refusal_text);
@@ -97,24 +99,28 @@ fl_status fl_post_start(fl_post *post, bool urgent)
     fl_http_client *client = post->client;
     fl_http_head head;
 
+    if (fl_badge_ready(&post->badge) == FL_AGAIN)
+        return FL_OK; /* on_authorized() goes on */
     post->on_channel = client->mode == FL_HTTP_CHANNEL;
     post->session = client->session != NULL && !post->modern &&
                             !post->initialize && !post->on_channel
                         ? client->session_number
                         : 0;
+    fl_span target =
+        fl_buf_view(post->on_channel ? &client->endpoint : &client->target);
     fl_status rc = fl_http_head_message(&head, client, post, &post->msg);
     if (rc == FL_OK)
-        rc = fl_flight_start(
-            &post->flight,
-            &(fl_flight_request){
-                .method = FL_SPAN("POST"),
-                .target = fl_buf_view(post->on_channel ? &client->endpoint
-                                                       : &client->target),
-                .fields = head.fields,
-                .count = head.count,
-                .body = fl_buf_view(&post->text),
-                .urgent = urgent,
-            });
+        rc = fl_http_head_show(&head, &post->badge, FL_SPAN("POST"), target);
+    if (rc == FL_OK)
+        rc =
+            fl_flight_start(&post->flight, &(fl_flight_request){
+                                               .method = FL_SPAN("POST"),
+                                               .target = target,
+                                               .fields = head.fields,
+                                               .count = head.count,
+                                               .body = fl_buf_view(&post->text),
+                                               .urgent = urgent,
+                                           });
     fl_http_head_deinit(&head);
     return rc;
 }
@@ -124,6 +130,7 @@ static void on_head(fl_flight *flight, const fl_head *head)
     fl_post *post = post_of(flight);
     fl_span name = fl_head_get(head, FL_FIELD_MCP_SESSION_ID);
 
+    fl_badge_heard(&post->badge, head);
     if (!post->initialize || head->status / 100 != 2 || name.len == 0 ||
         name.len > FL_HTTP_SESSION_MAX || post->minted != NULL)
         return;
@@ -205,24 +212,36 @@ static void on_event(fl_flight *flight, const fl_sse_event *event)
 }
 
 /* Asks for what its stream still had to say. */
+static fl_status ask_again(fl_post *post)
+{
+    fl_http_client *client = post->client;
+    fl_span target = fl_buf_view(&client->target);
+    fl_http_head head;
+
+    post->resuming = true;
+    if (fl_badge_ready(&post->badge) == FL_AGAIN)
+        return FL_OK;
+    fl_http_head_listen(&head, client, fl_buf_view(&post->flight.sse.last_id));
+    fl_status rc =
+        fl_http_head_show(&head, &post->badge, FL_SPAN("GET"), target);
+    if (rc == FL_OK)
+        rc = fl_flight_start(&post->flight, &(fl_flight_request){
+                                                .method = FL_SPAN("GET"),
+                                                .target = target,
+                                                .fields = head.fields,
+                                                .count = head.count,
+                                                .urgent = true,
+                                            });
+    fl_http_head_deinit(&head);
+    return rc;
+}
+
 static void on_again(fl_timer *timer, void *user)
 {
     fl_post *post = user;
-    fl_http_client *client = post->client;
-    fl_http_head head;
+    fl_status rc = ask_again(post);
 
     (void)timer;
-    post->resuming = true;
-    fl_http_head_listen(&head, client, fl_buf_view(&post->flight.sse.last_id));
-    fl_status rc = fl_flight_start(&post->flight,
-                                   &(fl_flight_request){
-                                       .method = FL_SPAN("GET"),
-                                       .target = fl_buf_view(&client->target),
-                                       .fields = head.fields,
-                                       .count = head.count,
-                                       .urgent = true,
-                                   });
-    fl_http_head_deinit(&head);
     if (rc == FL_OK)
         return;
     fl_error why;
@@ -300,21 +319,49 @@ static void message_done(fl_post *post, const fl_flight_outcome *outcome)
         fl_post_end(post, NULL);
 }
 
-/* MCP 2025-11-25, Backwards Compatibility. A modern error says that there is
- * no 2024 server. */
-static bool should_fall(const fl_post *post, const fl_flight_outcome *outcome)
+static void give_up(fl_post *post, unsigned status, const fl_error *why)
 {
-    unsigned status = outcome->status;
-    fl_msg msg;
+    if (post->id.len > 0)
+        fl_post_fail(post, status, why);
+    else
+        message_done(post, &(fl_flight_outcome){.status = status, .why = why});
+}
 
-    if (!post->initialize || post->client->mode != FL_HTTP_STREAMABLE ||
-        post->client->link.state != FL_LINK_ACTIVE || outcome->why != NULL ||
-        (status != 400 && status != 404 && status != 405))
+static void send_again(fl_post *post)
+{
+    fl_status rc = post->resuming ? ask_again(post) : fl_post_start(post, true);
+    fl_error why;
+
+    if (rc == FL_OK)
+        return;
+    fl_error_set(&why, rc, "%s", fl_status_text(rc));
+    give_up(post, 0, &why);
+}
+
+static void on_authorized(void *user, const fl_error *why)
+{
+    if (why != NULL)
+        give_up(user, 401, why);
+    else
+        send_again(user);
+}
+
+/* True: it was refused for want of authorization, and is seen to. */
+static bool is_unauthorized(fl_post *post, const fl_flight_outcome *outcome)
+{
+    fl_http_client *client = post->client;
+    fl_error why;
+
+    if (outcome->why != NULL || post->msg.kind == FL_MSG_INVALID ||
+        client->link.state != FL_LINK_ACTIVE)
         return false;
-    if (fl_http_read(outcome->body, &msg) != FL_OK)
-        return true;
-    int64_t code = fl_extract_error_code(&msg);
-    return code > FL_RPC_HEADER_MISMATCH || code < FL_RPC_UNSUPPORTED_VERSION;
+    fl_status rc = fl_badge_refused(&post->badge, outcome->status,
+                                    fl_http_client_speaks(client), &why);
+    if (rc == FL_OK)
+        send_again(post);
+    else if (rc < 0 && rc != FL_E_UNSUPPORTED)
+        give_up(post, outcome->status, &why);
+    return rc != FL_E_UNSUPPORTED;
 }
 
 static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
@@ -324,11 +371,13 @@ static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
 
     if (post->answered)
         fl_post_end(post, NULL);
+    else if (is_unauthorized(post, outcome))
+        return;
     else if (outcome->status == 404 && post->session != 0 &&
              post->session == client->session_number &&
              client->link.state == FL_LINK_ACTIVE)
         fl_http_client_session_lost(client);
-    else if (should_fall(post, outcome))
+    else if (fl_http_channel_should_fall(post, outcome))
         fl_http_channel_fall(post, outcome);
     else if (post->id.len > 0)
         request_done(post, outcome);

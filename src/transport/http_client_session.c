@@ -28,6 +28,7 @@ void fl_http_client_session_forget(fl_http_client *client)
     if (client->has_standing)
         fl_flight_deinit(&client->standing);
     client->has_standing = false;
+    fl_badge_rest(&client->standing_badge);
     fl_timer_stop(&client->standing_timer);
     if (client->session != NULL)
         fl_mem_wipe(client->session, strlen(client->session));
@@ -47,21 +48,31 @@ void fl_http_client_session_begin(fl_http_client *client, char *taken_name,
 
 static void ask(fl_http_client *client)
 {
+    fl_span target = fl_buf_view(&client->target);
     fl_http_head head;
 
+    if (fl_badge_ready(&client->standing_badge) == FL_AGAIN)
+        return; /* on_authorized() goes on */
     fl_http_head_listen(&head, client,
                         fl_buf_view(&client->standing.sse.last_id));
-    fl_status rc = fl_flight_start(&client->standing,
-                                   &(fl_flight_request){
-                                       .method = FL_SPAN("GET"),
-                                       .target = fl_buf_view(&client->target),
-                                       .fields = head.fields,
-                                       .count = head.count,
-                                       .urgent = true,
-                                   });
+    fl_status rc = fl_http_head_show(&head, &client->standing_badge,
+                                     FL_SPAN("GET"), target);
+    if (rc == FL_OK)
+        rc = fl_flight_start(&client->standing, &(fl_flight_request){
+                                                    .method = FL_SPAN("GET"),
+                                                    .target = target,
+                                                    .fields = head.fields,
+                                                    .count = head.count,
+                                                    .urgent = true,
+                                                });
     fl_http_head_deinit(&head);
     if (rc != FL_OK)
         fl_timer_start(&client->standing_timer, STANDING_FIRST_MS);
+}
+
+static void on_head(fl_flight *flight, const fl_head *head)
+{
+    fl_badge_heard(&client_of(flight)->standing_badge, head);
 }
 
 static void on_event(fl_flight *flight, const fl_sse_event *event)
@@ -110,7 +121,16 @@ static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
 
     if (client->link.state != FL_LINK_ACTIVE)
         return;
-    if (outcome->status == 404 && client->session != NULL)
+    fl_status rc =
+        outcome->why != NULL
+            ? FL_E_UNSUPPORTED
+            : fl_badge_refused(&client->standing_badge, outcome->status,
+                               fl_http_client_speaks(client), NULL);
+    if (rc == FL_AGAIN)
+        return; /* on_authorized() goes on */
+    if (rc == FL_OK)
+        ask(client);
+    else if (outcome->status == 404 && client->session != NULL)
         fl_http_client_session_lost(client);
     else if (passing && client->reconnects)
         wait(client);
@@ -119,6 +139,7 @@ static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
 }
 
 static const fl_flight_events standing_events = {
+    .on_head = on_head,
     .on_event = on_event,
     .on_done = on_done,
 };
@@ -129,9 +150,25 @@ static void on_timer(fl_timer *timer, void *user)
     ask(user);
 }
 
+static void on_authorized(void *user, const fl_error *why)
+{
+    fl_http_client *client = user;
+
+    if (why != NULL)
+        give_up(client, 401);
+    else if (client->has_standing)
+        ask(client);
+}
+
 void fl_http_client_session_init(fl_http_client *client)
 {
+    fl_badge_init(&client->standing_badge, NULL, on_authorized, client);
     fl_timer_init(&client->standing_timer, client->link.loop, on_timer, client);
+}
+
+void fl_http_client_session_deinit(fl_http_client *client)
+{
+    fl_badge_deinit(&client->standing_badge);
 }
 
 void fl_http_client_session_listen(fl_http_client *client)
@@ -155,14 +192,17 @@ fl_status fl_http_client_session_delete(fl_http_client *client)
     if (rc != FL_OK)
         return rc;
     fl_http_head_plain(&head, client);
-    rc = fl_flight_start(&post->flight,
-                         &(fl_flight_request){
-                             .method = FL_SPAN("DELETE"),
-                             .target = fl_buf_view(&client->target),
-                             .fields = head.fields,
-                             .count = head.count,
-                             .urgent = true,
-                         });
+    rc = fl_http_head_show(&head, &post->badge, FL_SPAN("DELETE"),
+                           fl_buf_view(&client->target));
+    if (rc == FL_OK)
+        rc = fl_flight_start(&post->flight,
+                             &(fl_flight_request){
+                                 .method = FL_SPAN("DELETE"),
+                                 .target = fl_buf_view(&client->target),
+                                 .fields = head.fields,
+                                 .count = head.count,
+                                 .urgent = true,
+                             });
     fl_http_head_deinit(&head);
     if (rc != FL_OK)
         fl_post_free(post);

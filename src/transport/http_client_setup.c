@@ -126,6 +126,14 @@ static fl_status make_tls(fl_http_client *client, const fl_options *options,
         &client->tls, error);
 }
 
+static bool names_authorization(const fl_fields *fields)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->fields[i].id == FL_FIELD_AUTHORIZATION)
+            return true;
+    return false;
+}
+
 static unsigned version_for(const fl_http_client *client,
                             const fl_options *options)
 {
@@ -185,6 +193,37 @@ static fl_status choose_proxy(fl_http_client *client, const fl_options *options,
     return rc;
 }
 
+/* The whole URL, for who shows credentials to this server alone. */
+static fl_status attach(fl_http_client *client, const fl_options *options,
+                        fl_error *error)
+{
+    fl_auth *auth = options->http.auth;
+    fl_status rc = FL_OK;
+    fl_span path, query;
+    fl_buf url;
+
+    if (auth == NULL)
+        return FL_OK;
+    if (names_authorization(&client->fields))
+        return fl_error_set(error, FL_E_INVALID,
+                            "option http.auth: not together with a header "
+                            "Authorization in http.headers");
+    fl_buf_init(&url, AUTHORITY_MAX + sizeof client->address.target + 16);
+    fl_url_split_target(fl_buf_view(&client->target), &path, &query);
+    fl_span parts[] = {client->site.url.scheme, FL_SPAN("://"),
+                       client->site.authority, path};
+    for (size_t i = 0; i < 4 && rc == FL_OK; i++)
+        rc = fl_buf_append(&url, parts[i]);
+    rc = rc == FL_OK ? auth->ops->attach(auth, client->link.loop,
+                                         fl_buf_view(&url), options, error)
+                     : no_memory(error);
+    fl_buf_reset(&url);
+    if (rc == FL_OK)
+        client->auth = client->standing_badge.auth =
+            client->channel_badge.auth = auth;
+    return rc;
+}
+
 static fl_http_client *make(fl_loop *loop, const fl_address *address,
                             const fl_options *options)
 {
@@ -241,6 +280,8 @@ fl_status fl_http_connect(fl_loop *loop, const fl_address *address,
         rc = make_tls(client, options, error);
     if (rc == FL_OK)
         rc = make_pool(client, options, error);
+    if (rc == FL_OK)
+        rc = attach(client, options, error);
     if (rc != FL_OK) {
         fl_link_unref(&client->link);
         return rc;

@@ -13,6 +13,8 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "io/loop.h"
+#include "rpc/error.h"
+#include "rpc/extract.h"
 
 #include <stdio.h>
 
@@ -27,6 +29,7 @@ void fl_http_channel_close(fl_http_client *client)
     if (client->has_channel)
         fl_flight_deinit(&client->channel);
     client->has_channel = false;
+    fl_badge_rest(&client->channel_badge);
     fl_buf_truncate(&client->endpoint, 0);
 }
 
@@ -154,12 +157,46 @@ static void on_event(fl_flight *flight, const fl_sse_event *event)
     fl_link_unref(&client->link);
 }
 
+static void on_head(fl_flight *flight, const fl_head *head)
+{
+    fl_badge_heard(&client_of(flight)->channel_badge, head);
+}
+
+static void on_authorized(void *user, const fl_error *why)
+{
+    if (why != NULL)
+        lose(user, why->status, why->text);
+    else
+        fl_http_channel_open(user);
+}
+
+/* True: it is seen to. */
+static bool is_unauthorized(fl_http_client *client,
+                            const fl_flight_outcome *outcome)
+{
+    fl_error why;
+
+    if (outcome->why != NULL)
+        return false;
+    fl_status rc = fl_badge_refused(&client->channel_badge, outcome->status,
+                                    fl_http_client_speaks(client), &why);
+    if (rc == FL_OK)
+        fl_http_channel_open(client);
+    else if (rc == FL_AGAIN)
+        fl_timer_stop(&client->deadline);
+    else if (rc != FL_E_UNSUPPORTED)
+        lose(client, rc, why.text);
+    return rc != FL_E_UNSUPPORTED;
+}
+
 static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
 {
     fl_http_client *client = client_of(flight);
     fl_status status = FL_E_CLOSED;
     char what[320];
 
+    if (is_unauthorized(client, outcome))
+        return;
     if (outcome->why != NULL) {
         status = outcome->why->status;
         snprintf(what, sizeof what, "%s", outcome->why->text);
@@ -174,6 +211,7 @@ static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
 }
 
 static const fl_flight_events channel_events = {
+    .on_head = on_head,
     .on_event = on_event,
     .on_done = on_done,
 };
@@ -187,27 +225,56 @@ static void on_deadline(fl_timer *timer, void *user)
 void fl_http_channel_init(fl_http_client *client)
 {
     fl_timer_init(&client->deadline, client->link.loop, on_deadline, client);
+    fl_badge_init(&client->channel_badge, NULL, on_authorized, client);
+}
+
+void fl_http_channel_deinit(fl_http_client *client)
+{
+    fl_badge_deinit(&client->channel_badge);
 }
 
 void fl_http_channel_open(fl_http_client *client)
 {
+    fl_span target = fl_buf_view(&client->target);
     fl_http_head head;
 
     fl_http_channel_close(client);
+    if (fl_badge_ready(&client->channel_badge) == FL_AGAIN)
+        return; /* on_authorized() goes on */
     fl_flight_init(&client->channel, &client->site, &channel_events);
     client->has_channel = true;
     fl_http_head_listen(&head, client, (fl_span){0});
-    fl_status rc = fl_flight_start(&client->channel,
-                                   &(fl_flight_request){
-                                       .method = FL_SPAN("GET"),
-                                       .target = fl_buf_view(&client->target),
-                                       .fields = head.fields,
-                                       .count = head.count,
-                                       .urgent = true,
-                                   });
+    fl_status rc = fl_http_head_show(&head, &client->channel_badge,
+                                     FL_SPAN("GET"), target);
+    if (rc == FL_OK)
+        rc = fl_flight_start(&client->channel, &(fl_flight_request){
+                                                   .method = FL_SPAN("GET"),
+                                                   .target = target,
+                                                   .fields = head.fields,
+                                                   .count = head.count,
+                                                   .urgent = true,
+                                               });
     fl_http_head_deinit(&head);
     /* a failure is told from there, too: never from inside this call */
     fl_timer_start(&client->deadline, rc == FL_OK ? FL_HTTP_ENDPOINT_MS : 0);
+}
+
+/* MCP 2025-11-25, Backwards Compatibility. A modern error says that there is
+ * no 2024 server. */
+bool fl_http_channel_should_fall(const fl_post *post,
+                                 const fl_flight_outcome *outcome)
+{
+    unsigned status = outcome->status;
+    fl_msg msg;
+
+    if (!post->initialize || post->client->mode != FL_HTTP_STREAMABLE ||
+        post->client->link.state != FL_LINK_ACTIVE || outcome->why != NULL ||
+        (status != 400 && status != 404 && status != 405))
+        return false;
+    if (fl_http_read(outcome->body, &msg) != FL_OK)
+        return true;
+    int64_t code = fl_extract_error_code(&msg);
+    return code > FL_RPC_HEADER_MISMATCH || code < FL_RPC_UNSUPPORTED_VERSION;
 }
 
 void fl_http_channel_fall(fl_post *post, const fl_flight_outcome *outcome)

@@ -185,10 +185,27 @@ static bool takes(const fl_head *head, fl_span type)
     return accept.len == 0 || fl_field_quality(accept, type) > 0;
 }
 
+/* Where both will do, the one that is liked better, or is named first. */
+static bool likes_events_better(fl_span accept)
+{
+    unsigned json = fl_field_quality(accept, FL_SPAN("application/json"));
+    unsigned events = fl_field_quality(accept, FL_SPAN("text/event-stream"));
+    fl_span element;
+
+    if (json != events || json == 0)
+        return events > json;
+    while (fl_field_list_next(&accept, &element)) {
+        if (fl_field_media_is(element, FL_SPAN("text/event-stream")))
+            return true;
+        if (fl_field_media_is(element, FL_SPAN("application/json")))
+            return false;
+    }
+    return false;
+}
+
 /* Almost all requests accept what the one before did: equal text is not read
  * again. */
-static void read_accept(fl_http_hub *hub, const fl_head *head, bool *json,
-                        bool *events)
+static const fl_http_accept *read_accept(fl_http_hub *hub, const fl_head *head)
 {
     fl_span accept = fl_head_get(head, FL_FIELD_ACCEPT);
     fl_http_accept *last = &hub->accept;
@@ -200,18 +217,20 @@ static void read_accept(fl_http_hub *hub, const fl_head *head, bool *json,
             memcpy(last->text, accept.ptr, last->len);
         last->json = takes(head, FL_SPAN("application/json"));
         last->events = takes(head, FL_SPAN("text/event-stream"));
+        last->events_first =
+            last->json && last->events && likes_events_better(accept);
     }
-    *json = last->json;
-    *events = last->events;
+    return last;
 }
 
 /* MCP has clients accept both forms of an answer. One who can read JSON alone
  * is served where sessions are not asked for (H11). */
 static bool check_accept(fl_http_turn *turn, const fl_head *head)
 {
-    bool json, events;
+    const fl_http_accept *accept = read_accept(turn->hub, head);
+    bool json = accept->json, events = accept->events;
 
-    read_accept(turn->hub, head, &json, &events);
+    turn->prefers_events = accept->events_first;
     turn->dialect =
         events && !json && turn->hub->options.http.streaming_dialect;
     if ((json && events) || turn->dialect || turn->route == FL_HTTP_MESSAGES ||

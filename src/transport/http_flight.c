@@ -47,6 +47,19 @@ static void forget_response(fl_flight *flight)
     flight->trouble.status = FL_OK;
 }
 
+/* There may be credentials among them. */
+static void forget_fields(fl_flight *flight)
+{
+    fl_buf *text = &flight->fields.text;
+
+    if (!flight->has_fields)
+        return;
+    if (text->ptr != NULL)
+        fl_mem_wipe(text->ptr, text->cap);
+    fl_fields_deinit(&flight->fields);
+    flight->has_fields = false;
+}
+
 void fl_flight_deinit(fl_flight *flight)
 {
     if (flight->gone != NULL)
@@ -54,8 +67,7 @@ void fl_flight_deinit(fl_flight *flight)
     fl_timer_stop(&flight->timer);
     fl_http_call_cancel(&flight->call);
     forget_response(flight);
-    if (flight->has_fields)
-        fl_fields_deinit(&flight->fields);
+    forget_fields(flight);
     fl_buf_reset(&flight->target);
     fl_sse_deinit(&flight->sse);
     *flight = (fl_flight){0};
@@ -90,8 +102,7 @@ fl_status fl_flight_start(fl_flight *flight, const fl_flight_request *request)
     fl_sse_restart(&flight->sse);
     flight->redirects = 0;
     flight->retried = false;
-    if (flight->has_fields)
-        fl_fields_deinit(&flight->fields);
+    forget_fields(flight);
     fl_status rc =
         fl_fields_init(&flight->fields, request->fields, request->count);
     flight->has_fields = rc == FL_OK;

@@ -136,6 +136,16 @@ static fl_status answer_event(fl_http_turn *turn, const fl_span *parts,
     return rc;
 }
 
+/* A result alone is JSON, unless the client has said that it likes events
+ * better. An error is known by its status, a session by a field. */
+static bool wants_event(const fl_http_turn *turn, int code, size_t count)
+{
+    if (turn->exchange == NULL)
+        return false;
+    return turn->dialect || (turn->prefers_events && code == 0 && count > 0 &&
+                             !turn->initialize);
+}
+
 fl_status fl_http_turn_end(fl_link *link, fl_http_turn *turn, int code,
                            const fl_span *parts, size_t count)
 {
@@ -146,7 +156,7 @@ fl_status fl_http_turn_end(fl_link *link, fl_http_turn *turn, int code,
         return FL_E_TOO_BIG;
     if (turn->initialize)
         open_session(turn, parts, count);
-    if (turn->dialect && !streaming && turn->exchange != NULL)
+    if (!streaming && wants_event(turn, code, count))
         streaming = fl_http_turn_stream(turn) == FL_OK;
     if (streaming)
         rc = answer_event(turn, parts, count);

@@ -62,6 +62,7 @@ typedef struct fl_http_accept {
     char text[128];
     bool json;
     bool events;
+    bool events_first; /* both, and events are preferred */
 } fl_http_accept;
 
 struct fl_http_hub {
@@ -143,18 +144,19 @@ struct fl_http_turn {
     fl_http_phase phase;
     fl_http_route route;
     fl_http_verb verb;
-    bool unpacked;   /* the packed body is whole */
-    bool in_one;     /* the body may come in one piece, and stay */
-    bool standing;   /* the session's GET stream */
-    bool replaying;  /* what it missed is being said */
-    bool unasked;    /* its client named no event to go on from */
-    bool initialize; /* its answer opens the session */
-    bool told_retry; /* how long to wait before coming back */
-    bool resumable;  /* events have ids and are kept */
-    bool gzip;       /* the client takes packed bodies */
-    bool dialect;    /* result and complete events */
-    bool socket;     /* its link is a WebSocket, whose pipe it is */
-    fl_span whole;   /* the body, if it came in one piece */
+    bool unpacked;       /* the packed body is whole */
+    bool in_one;         /* the body may come in one piece, and stay */
+    bool standing;       /* the session's GET stream */
+    bool replaying;      /* what it missed is being said */
+    bool unasked;        /* its client named no event to go on from */
+    bool initialize;     /* its answer opens the session */
+    bool told_retry;     /* how long to wait before coming back */
+    bool resumable;      /* events have ids and are kept */
+    bool gzip;           /* the client takes packed bodies */
+    bool dialect;        /* result and complete events */
+    bool prefers_events; /* ... to JSON, even for an answer alone */
+    bool socket;         /* its link is a WebSocket, whose pipe it is */
+    fl_span whole;       /* the body, if it came in one piece */
     char request_id[FL_HTTP_REQUEST_ID];
     char origin[FL_HTTP_ORIGIN]; /* "": none was sent */
 };
@@ -235,6 +237,8 @@ fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange);
 void fl_http_turn_shed(fl_http_turn *turn);
 /* The exchange is no longer there. The turn may be gone on return. */
 void fl_http_turn_lost(fl_http_turn *turn, const fl_error *why);
+/* Ends the stream on our side; its client comes back for the rest. */
+void fl_http_turn_hang_up(fl_link *link, void *stream, uint64_t retry_ms);
 /* The exchange is the codec's again. */
 void fl_http_turn_let_go(fl_http_turn *turn);
 /* It has ended, or was never delivered: gives everything back. */

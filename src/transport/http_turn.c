@@ -220,12 +220,12 @@ fl_span fl_http_turn_id(const fl_http_turn *turn, char text[FL_HTTP_EVENT_ID])
 
 /* 2025-11-25: an event with an id and no data, so that the client can come
  * back however early the stream breaks. */
-static fl_status prime(fl_http_turn *turn)
+static fl_status prime(fl_http_turn *turn, uint64_t retry_ms)
 {
     char id[FL_HTTP_EVENT_ID];
     fl_sse_out out = {
         .id = fl_http_turn_id(turn, id),
-        .retry_ms = turn->hub->options.http.retry_ms,
+        .retry_ms = retry_ms,
     };
 
     turn->told_retry = true;
@@ -253,7 +253,24 @@ fl_status fl_http_turn_stream(fl_http_turn *turn)
     turn->phase = FL_HTTP_STREAMING;
     number_stream(turn);
     fl_timer_start(&turn->timer, turn->hub->options.http.keepalive_ms);
-    return can_prime(turn) ? prime(turn) : FL_OK;
+    return can_prime(turn) ? prime(turn, turn->hub->options.http.retry_ms)
+                           : FL_OK;
+}
+
+/* The stream ends as if it had broken; what is said to it from now on is kept
+ * for the client, who was given an id to come back with. */
+void fl_http_turn_hang_up(fl_link *link, void *stream, uint64_t retry_ms)
+{
+    fl_http_turn *turn = stream;
+
+    if (turn == NULL || turn->exchange == NULL || !can_prime(turn) ||
+        fl_http_turn_stream(turn) != FL_OK || prime(turn, retry_ms) != FL_OK)
+        return;
+    fl_exchange *exchange = turn->exchange;
+    fl_timer_stop(&turn->timer);
+    fl_http_turn_let_go(turn);
+    fl_exchange_finish(exchange);
+    fl_http_session_lost((fl_http_session *)link, turn);
 }
 
 fl_status fl_http_turn_event(fl_http_turn *turn, fl_span id, fl_span type,

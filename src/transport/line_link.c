@@ -18,10 +18,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    MAX_PARTS = 16,
-    FLUSH_MAX_MS = 30000, /* a link that is closing does close some time */
-};
+/* A link that is closing does close some time. */
+enum { FLUSH_MAX_MS = 30000 };
 
 fl_line_settings fl_line_settings_from(const fl_options *full)
 {
@@ -266,7 +264,7 @@ void fl_line_link_join(char *text, size_t len)
 static fl_status write_line(fl_line_link *line, const fl_span *parts,
                             size_t count, bool urgent)
 {
-    fl_span with_end[MAX_PARTS + 1];
+    fl_span with_end[FL_LINK_PARTS + 1];
     size_t len = fl_span_total(parts, count);
 
     memcpy(with_end, parts, count * sizeof *parts);
@@ -285,7 +283,7 @@ static fl_status write_line(fl_line_link *line, const fl_span *parts,
 static fl_status deliver(fl_line_link *line, const fl_span *parts, size_t count,
                          bool urgent)
 {
-    assert(count > 0 && count <= MAX_PARTS);
+    assert(count > 0 && count <= FL_LINK_PARTS);
     if (fl_span_total(parts, count) > line->settings->max_message)
         return FL_E_TOO_BIG;
     if (line->link.state == FL_LINK_ACTIVE)

@@ -144,6 +144,12 @@ fl_span fl_reply_field(fl_reply reply, const char *name)
                : (fl_span){0};
 }
 
+void fl_reply_hang_up(fl_reply reply, uint64_t retry_ms)
+{
+    if (may_send(reply.link) && reply.link->transport->hang_up != NULL)
+        reply.link->transport->hang_up(reply.link, reply.stream, retry_ms);
+}
+
 void fl_link_cancel(fl_link *link, fl_span id)
 {
     if (may_send(link) && link->transport->cancel != NULL)

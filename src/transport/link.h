@@ -118,8 +118,12 @@ typedef struct fl_link_info {
     size_t buffered;    /* bytes waiting to leave */
     fl_link_stats stats;
     uint64_t uptime_ms;
-    char peer[64]; /* for people */
+    char peer[64];  /* for people */
+    bool is_asking; /* what we send waits for somebody on our side */
 } fl_link_info;
+
+/* The most parts a message may come in. */
+enum { FL_LINK_PARTS = 20 };
 
 /*
  * Sends one message, given in parts that are joined without a copy of the
@@ -156,6 +160,11 @@ fl_status fl_reply_end_error(fl_reply reply, int code, const fl_span *parts,
  * name, in lower case; {NULL, 0} when it does not, and on channels. Good for
  * the on_message the reply came with. */
 fl_span fl_reply_field(fl_reply reply, const char *name);
+
+/* Lets the connection go that the answer would be sent on, where its client
+ * can come back for it (2025-11-25: polling) and is told to, `retry_ms` from
+ * now. Elsewhere nothing happens. */
+void fl_reply_hang_up(fl_reply reply, uint64_t retry_ms);
 
 /* The answer to our request of this id is not wanted any more: a transport
  * whose requests are streams closes its stream. `id` is a raw token. */

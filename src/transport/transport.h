@@ -39,6 +39,9 @@ struct fl_transport {
                         const fl_span *parts, size_t count);
     /* NULL: there are none. */
     fl_span (*field)(fl_link *link, void *reply_stream, const char *name);
+    /* Lets the connection under a reply go; its client comes back for it.
+     * NULL: that cannot be. */
+    void (*hang_up)(fl_link *link, void *reply_stream, uint64_t retry_ms);
     /* The answer to our request of this id is not wanted any more. NULL:
      * nothing is to be done about it. */
     void (*cancel)(fl_link *link, fl_span id);

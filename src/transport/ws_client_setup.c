@@ -75,6 +75,10 @@ static fl_status make_fields(fl_ws_client *client, const fl_options *options,
     size_t count = 0;
     fl_buf names;
 
+    if (options->http.auth != NULL)
+        return fl_error_set(error, FL_E_UNSUPPORTED,
+                            "option http.auth: not for WebSocket; use "
+                            "http(s)://, or http.headers");
     fields[count++] = FL_FIELD_SET(USER_AGENT, FL_SPAN("fairlead/" FL_VERSION));
     fl_status rc =
         fl_http_fields_custom(options->http.headers, fields,

@@ -22,7 +22,6 @@
 #include <string.h>
 
 enum {
-    MAX_PARTS = 16,
     KEYS = 256,        /* drawn at one time */
     PACKED_MORE = 512, /* what packing may add to a short text */
 };
@@ -90,7 +89,7 @@ static fl_status put_frame(fl_ws_link *ws, fl_ws_kind kind, bool packed,
 {
     const unsigned char *key = NULL;
     char head[FL_WS_HEAD_MAX];
-    fl_span all[MAX_PARTS + 2];
+    fl_span all[FL_LINK_PARTS + 2];
     size_t len = fl_span_total(parts, count);
     fl_status rc = FL_OK;
 
@@ -216,7 +215,7 @@ static fl_status send_line(fl_ws_link *ws, const fl_span *parts, size_t count,
 static fl_status deliver(fl_ws_link *ws, const fl_span *parts, size_t count,
                          bool urgent)
 {
-    assert(count > 0 && count <= MAX_PARTS);
+    assert(count > 0 && count <= FL_LINK_PARTS);
     if (fl_span_total(parts, count) > ws->settings->max_message)
         return FL_E_TOO_BIG;
     if (ws->link.state == FL_LINK_ACTIVE)

@@ -218,6 +218,45 @@ static void test_stateless_server_asks_for_no_session(void **state)
     assert_int_equal(answer.status, 200);
 }
 
+static void test_result_is_an_event_for_who_likes_events_better(void **state)
+{
+    static const char *const accept[] = {
+        "text/event-stream, application/json",
+        "application/json;q=0.5, text/event-stream",
+    };
+    char fields[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof accept / sizeof *accept; i++) {
+        snprintf(fields, sizeof fields,
+                 "Content-Type: application/json\r\nAccept: %s\r\n" CALL_FIELDS(
+                     "echo"),
+                 accept[i]);
+        http_send(&host.peer, "POST", "/mcp", fields, ECHO_1);
+        http_hear_head(&host.peer, &answer);
+        assert_string_equal(http_field(&answer, "content-type"),
+                            "text/event-stream");
+        assert_non_null(
+            strstr(http_hear_event(&host.peer, &answer), "\"text\":\"hi\""));
+        assert_false(http_hear_chunk(&host.peer, &answer));
+    }
+}
+
+static void test_error_is_json_whatever_is_liked_better(void **state)
+{
+    (void)state;
+    http_send(&host.peer, "POST", "/mcp",
+              "Content-Type: application/json\r\n"
+              "Accept: text/event-stream, application/json\r\n" HTTP_MODERN(
+                  "no/such"),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\","
+              "\"params\":{" HTTP_META("") "}}");
+    http_hear(&host.peer, &answer);
+    assert_int_equal(answer.status, 404);
+    assert_string_equal(http_field(&answer, "content-type"),
+                        "application/json");
+}
+
 static void test_streaming_dialect_ends_with_complete(void **state)
 {
     (void)state;
@@ -269,6 +308,8 @@ int main(void)
         RUN(test_both_eras_live_on_one_connection),
         RUN(test_initialize_with_a_modern_version_is_legacy),
         RUN(test_stateless_server_asks_for_no_session),
+        RUN(test_result_is_an_event_for_who_likes_events_better),
+        RUN(test_error_is_json_whatever_is_liked_better),
         RUN(test_streaming_dialect_ends_with_complete),
         RUN(test_unguessed_connection_ends_with_the_server),
     };

@@ -81,6 +81,7 @@ static void test_revision_has_what_its_specification_has(void **state)
         {FL_HAS_DISCONNECT_CANCELS, "----y"},
         {FL_HAS_STRUCTURED_ANY, "----y"},
         {FL_HAS_TOO_LARGE_CODE, "yyyy-"},
+        {FL_HAS_INPUT_ERRORS, "---yy"},
     };
     uint32_t seen = 0;
 
