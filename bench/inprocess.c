@@ -18,9 +18,9 @@
 #include "base/span.h"
 #include "client.h"
 #include "io/loop.h"
-#include "peer/server.h"
-#include "peer/session.h"
 #include "rpc/msg.h"
+#include "server/server.h"
+#include "server/session.h"
 #include "transport/transport.h"
 #include "wire/lines.h"
 

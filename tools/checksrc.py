@@ -121,7 +121,7 @@ def check(root):
     """(faults, warnings) of the tree at `root`."""
     faults, warnings = [], []
     for folder in FOLDERS:
-        for suffix in ('*.c', '*.h'):
+        for suffix in ('*.c', '*.h', '*.cpp'):
             for path in sorted((root / folder).rglob(suffix)):
                 bad, odd = check_file(root, path.relative_to(root))
                 faults += bad

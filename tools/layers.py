@@ -15,19 +15,27 @@ from pathlib import Path
 ROOMS = {
     'base': (),
     'json': (),
+    'schema': ('json',),
     'rpc': ('json',),
     'wire': (),
     'io': (),
     'guard': ('json',),
     'transport': ('wire', 'io', 'guard', 'store', 'rpc'),
     'store': ('io', 'rpc'),
-    # A peer keeps time and takes turns, but never touches a stream.
-    'peer': ('transport/link.h', 'transport/backoff.h', 'store', 'rpc', 'json',
-             'io/loop.h', 'io/signals.h', 'io/timer.h'),
-    'gateway': ('peer', 'store', 'transport/link.h', 'guard'),
+    # Authorization asks over HTTP, but is no transport and knows none.
+    'auth': ('wire', 'io', 'json', 'transport/credentials.h',
+             'transport/http_fetch.h'),
+    # Both keep time and take turns, but never touch a stream.
+    'server': ('transport/link.h', 'transport/backoff.h', 'store', 'rpc',
+               'json', 'schema/schema.h', 'io/digest.h', 'io/file.h',
+               'io/loop.h', 'io/seal.h', 'io/signals.h', 'io/timer.h',
+               'io/tree.h'),
+    'client': ('transport/link.h', 'transport/backoff.h', 'rpc', 'json',
+               'io/digest.h', 'io/loop.h', 'io/timer.h'),
+    'gateway': ('server', 'client', 'store', 'transport/link.h', 'guard'),
     'admin': ('gateway',),
-    'cmd': ('json', 'rpc', 'wire', 'io', 'guard', 'transport', 'store', 'peer',
-            'gateway', 'admin'),
+    'cmd': ('json', 'rpc', 'wire', 'io', 'guard', 'transport', 'store', 'auth',
+            'server', 'client', 'gateway', 'admin'),
 }
 
 # The one room that knows each library; nobody else needs to.
@@ -36,7 +44,7 @@ LIBRARIES = {
     'openssl': 'io',
     'nghttp2': 'wire',
     'zlib': 'wire',
-    'pcre2': 'json',
+    'pcre2': 'schema',
     'yaml': 'json',
     'hiredis': 'store',
 }

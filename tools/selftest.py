@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import apidoc
 import checksrc
 import count
 import layers
@@ -23,7 +24,7 @@ CLEAN = {
     'src/io/loop.h': '/* loop.h - l. */\n#include <uv.h>\n',
     'src/transport/link.h': '/* link.h - l. */\n#include "io/loop.h"\n',
     'src/transport/tcp.h': '/* tcp.h - t. */\n',
-    'src/peer/peer.c': '/* peer.c - p. */\n#include "transport/link.h"\n',
+    'src/server/server.c': '/* server.c - s. */\n#include "transport/link.h"\n',
 }
 
 
@@ -59,8 +60,8 @@ FINDS = {
         layer_faults, {'src/wire/a.h': '#include "io/loop.h"\n'},
         'src/wire/a.h:1: wire may not include "io/loop.h"'),
     'layers finds a header of a room of which one other is allowed': (
-        layer_faults, {'src/peer/a.c': '#include "transport/tcp.h"\n'},
-        'peer may not include "transport/tcp.h"'),
+        layer_faults, {'src/server/a.c': '#include "transport/tcp.h"\n'},
+        'server may not include "transport/tcp.h"'),
     'layers finds an include without a room': (
         layer_faults, {'src/base/a.c': '\n#include "buf.h"\n'},
         'src/base/a.c:2: "buf.h": name the room'),
@@ -248,9 +249,59 @@ def run_table():
     yield 'every library lives in a room', not homes, homes
 
 
+HEADER = '''/*
+ * call.h - a call.
+ *
+ * Use fl_call_end() and no <other>.
+ */
+#ifndef FAIRLEAD_CALL_H
+#define FAIRLEAD_CALL_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ends it: fl_call_new(). See docs/tasks.md. */
+FL_API FL_MUST_USE fl_status fl_call_end(
+    fl_call *call, const char *format, ...) FL_PRINTF(2, 3);
+FL_API void fl_call_new(void);
+
+/* Two of them. */
+typedef struct fl_two {
+    int one; /* with; a semicolon */
+    int other;
+} fl_two;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+'''
+
+
+def run_apidoc():
+    _, ends, two = items = apidoc.read_items(HEADER)
+    yield 'a header is cut into what belongs together', \
+        (ends.names, two.names) == (['fl_call_end', 'fl_call_new'],
+                                    ['fl_two']), [i.names for i in items]
+    known = {'fl_call_end', 'fl_call_new'}
+    text = apidoc.item_text(ends, known, [])
+    for part in ('<a id="fl_call_end"></a>', '### fl_call_end, fl_call_new',
+                 'fl_status fl_call_end(fl_call *call, const char *format, '
+                 '...);', 'Ends it: [`fl_call_new()`](#fl_call_new).',
+                 '[tasks.md](tasks.md)'):
+        yield f'a function is shown with {part[:24]}', part in text, text
+    _, story = apidoc.split_story(items[0])
+    yield 'what is no Markdown is not taken for it', \
+        'no &lt;other>' in apidoc.prose(story, known), story
+    table = apidoc.table_of('#define S_MAP(X) X(OK, 0, "fine") X(E, -1, "no")')
+    yield 'an enum made of a table is one', '| `FL_E` | -1 | no |' in table, \
+        table
+
+
 def main():
-    results = [*run_finds(), *run_symbols(), *run_counts(),
-               *run_table()]
+    results = [*run_finds(), *run_symbols(), *run_counts(), *run_table(),
+               *run_apidoc()]
     print(f'1..{len(results)}')
     for number, (fact, good, found) in enumerate(results, 1):
         print(f'{"ok" if good else "not ok"} {number} - {fact}')

@@ -1,22 +1,21 @@
 /*
- * server.h - an MCP server: tools, and the addresses they are served on.
+ * server.h - an MCP server: what it offers, and the addresses it does so on.
  *
- * A handler gets an fl_call and answers it exactly once, at once or later:
+ * A program makes a server, adds tools, resources and prompts to it, each with
+ * a handler (see call.h), and runs it:
  *
- *     static void add(fl_call *call, void *user)
- *     {
- *         (void)user;
- *         fl_call_replyf(call, "%g", fl_call_number(call, "a") +
- *                                        fl_call_number(call, "b"));
- *     }
+ *     fl_server *server = fl_server_new("adder", "1.0");
+ *     if (server == NULL || fl_server_add_tool(server, &add) != FL_OK)
+ *         return 1;
+ *     return fl_server_run(server, (const char *[]){"stdio:", NULL});
  *
- * An argument that is missing or of the wrong type need not be checked for:
- * whoever asks for it marks the call, and the answer becomes an error that
- * names the argument. A handler that answers later calls fl_call_defer().
+ * All may be added and removed at any time; clients that want to know are
+ * told. A capability is declared when there is something behind it.
  */
 #ifndef FAIRLEAD_SERVER_H
 #define FAIRLEAD_SERVER_H
 
+#include <fairlead/call.h>
 #include <fairlead/loop.h>
 #include <fairlead/options.h>
 
@@ -25,19 +24,63 @@ extern "C" {
 #endif
 
 typedef struct fl_server fl_server;
-typedef struct fl_call fl_call;
-typedef void fl_tool_fn(fl_call *call, void *user);
 
+/* Whether a tool's calls may be tasks (2025-11-25, and the extension). */
+typedef enum fl_task_use {
+    FL_TASK_NEVER,
+    FL_TASK_MAY,  /* the client chooses, or the handler: fl_call_as_task() */
+    FL_TASK_MUST, /* clients that hold no tasks cannot call it */
+} fl_task_use;
+
+/* Texts are optional but for the name. JSON is checked when it is added. */
 typedef struct fl_tool {
     const char *name;
-    const char *title;         /* optional; shown from 2025-06-18 on */
-    const char *description;   /* optional */
+    const char *title;         /* shown from 2025-06-18 on */
+    const char *description;   /* what the model reads */
     const char *input_schema;  /* JSON; NULL: any object */
-    const char *output_schema; /* JSON, optional; from 2025-06-18 on */
-    const char *annotations;   /* JSON, optional; from 2025-03-26 on */
-    fl_tool_fn *call;
+    const char *output_schema; /* JSON; from 2025-06-18 on */
+    const char *annotations;   /* JSON; from 2025-03-26 on */
+    const char *icons;         /* JSON, an array; from 2025-11-25 on */
+    const char *meta;          /* JSON; from 2025-06-18 on */
+    fl_task_use task;
+    fl_call_fn *call;
     void *user;
 } fl_tool;
+
+typedef struct fl_resource {
+    const char *uri; /* of a template: "file:///logs/{day}.txt", RFC 6570 */
+    const char *name;
+    const char *title;
+    const char *description;
+    const char *mime_type;
+    uint64_t size;           /* in bytes; 0: unknown. Templates have none */
+    const char *annotations; /* JSON */
+    const char *icons;       /* JSON, an array */
+    const char *meta;        /* JSON */
+    fl_call_fn *read;
+    fl_call_fn *complete; /* optional: of a template's variables */
+    void *user;
+} fl_resource;
+
+typedef struct fl_prompt_argument {
+    const char *name;
+    const char *title;
+    const char *description;
+    bool required; /* then a handler need not ask whether it is there */
+} fl_prompt_argument;
+
+typedef struct fl_prompt {
+    const char *name;
+    const char *title;
+    const char *description;
+    const fl_prompt_argument *arguments;
+    size_t argument_count;
+    const char *icons; /* JSON, an array */
+    const char *meta;  /* JSON */
+    fl_call_fn *get;
+    fl_call_fn *complete; /* optional: of its arguments */
+    void *user;
+} fl_prompt;
 
 /* NULL when there is no memory. Name and version are shown to clients. */
 FL_API FL_MUST_USE fl_server *fl_server_new(const char *name,
@@ -50,14 +93,64 @@ FL_API void fl_server_free(fl_server *server);
 FL_API FL_MUST_USE fl_status fl_server_set_instructions(fl_server *server,
                                                         const char *text);
 
+/* More members for what clients are told of us: title, description,
+ * websiteUrl, icons. A JSON object. Before it listens. */
+FL_API FL_MUST_USE fl_status fl_server_set_identity(fl_server *server,
+                                                    const char *json);
+
+/* How many elements a list has at most before it is continued on another page;
+ * 1000. */
+FL_API void fl_server_set_page_size(fl_server *server, size_t elements);
+
+/* The only era to serve; before it listens. FL_ERA_AUTO: both, as ever. */
+FL_API void fl_server_set_era(fl_server *server, fl_era era);
+
+/* The key (32 bytes) that seals what clients carry for handlers. Set it when
+ * several processes serve as one; it is random otherwise. */
+FL_API void fl_server_set_key(fl_server *server, const unsigned char key[32]);
+
+/* How long a client may take to answer what a handler asks it; 600000. */
+FL_API void fl_server_set_input_timeout(fl_server *server, uint64_t ms);
+
 /*
- * Copies everything but `user`. FL_E_INVALID: no name, no handler, a schema
- * that is not a JSON object, or an input schema that has x-mcp-header where or
- * how it may not be (a property that is a string, an integer or a boolean, and
- * a name no other has); FL_E_IN_USE: the name is taken.
+ * Each copies everything but `user`. FL_E_INVALID: no name (a resource needs a
+ * URI, too), no handler, JSON that is not what it has to be, a schema that is
+ * none, a template that cannot be understood, or an input schema that has
+ * x-mcp-header where or how it may not be (a property that is a string, an
+ * integer or a boolean, and a name no other has); FL_E_IN_USE: the name (the
+ * URI) is taken; FL_E_LIMIT: there are too many. fl_server_error() says more.
  */
 FL_API FL_MUST_USE fl_status fl_server_add_tool(fl_server *server,
                                                 const fl_tool *tool);
+FL_API FL_MUST_USE fl_status
+fl_server_add_resource(fl_server *server, const fl_resource *resource);
+FL_API FL_MUST_USE fl_status
+fl_server_add_template(fl_server *server, const fl_resource *resource);
+FL_API FL_MUST_USE fl_status fl_server_add_prompt(fl_server *server,
+                                                  const fl_prompt *prompt);
+
+/* What was wrong with the latest that could not be added, for people:
+ * "tool 'add': input_schema: /properties/a/minimum: must be a number". */
+FL_API const fl_error *fl_server_error(const fl_server *server);
+
+/* FL_E_NOT_FOUND: there is none of this name (URI). Calls that are being
+ * answered go on. */
+FL_API fl_status fl_server_remove_tool(fl_server *server, const char *name);
+FL_API fl_status fl_server_remove_resource(fl_server *server, const char *uri);
+FL_API fl_status fl_server_remove_template(fl_server *server, const char *uri);
+FL_API fl_status fl_server_remove_prompt(fl_server *server, const char *name);
+
+/* A resource has other contents than before: who has subscribed is told. */
+FL_API void fl_server_resource_updated(fl_server *server, const char *uri);
+
+/* A list has changed in ways the server cannot see. */
+FL_API void fl_server_list_changed(fl_server *server, fl_list_kind list);
+
+/* A word to the log of every client whose session is open (legacy: modern
+ * clients hear only about their requests, by fl_call_logf()). */
+FL_API void fl_server_logf(fl_server *server, fl_level level,
+                           const char *logger, const char *format, ...)
+    FL_PRINTF(4, 5);
 
 /*
  * Listens on the addresses, NULL-terminated, until SIGINT or SIGTERM, or, if
@@ -91,51 +184,6 @@ FL_API void fl_server_on_idle(fl_server *server, fl_task *done, void *user);
  */
 FL_API void fl_server_close(fl_server *server, uint64_t grace_ms, fl_task *done,
                             void *user);
-
-/* Arguments. Text borrows from the call, and is good until it is answered or
- * deferred (ask again after that); raw is JSON ("" if absent). */
-FL_API fl_span fl_call_arguments(const fl_call *call);
-FL_API bool fl_call_has(const fl_call *call, const char *key);
-FL_API fl_span fl_call_raw(const fl_call *call, const char *key);
-FL_API fl_span fl_call_text(fl_call *call, const char *key);
-FL_API double fl_call_number(fl_call *call, const char *key);
-FL_API int64_t fl_call_integer(fl_call *call, const char *key);
-FL_API bool fl_call_bool(fl_call *call, const char *key);
-
-/* Answers. Each ends the call; the call must not be used after. */
-FL_API void fl_call_reply_text(fl_call *call, fl_span text);
-FL_API void fl_call_replyf(fl_call *call, const char *format, ...)
-    FL_PRINTF(2, 3);
-/* `result` is a whole CallToolResult, as JSON. */
-FL_API void fl_call_reply_json(fl_call *call, fl_span result);
-/* The tool failed: the model reads why (isError). */
-FL_API void fl_call_fail(fl_call *call, const char *format, ...)
-    FL_PRINTF(2, 3);
-/* The call was wrong: a JSON-RPC error. */
-FL_API void fl_call_error(fl_call *call, int code, const char *format, ...)
-    FL_PRINTF(3, 4);
-
-/*
- * To answer later: returns the call to go on with, which lives until it is
- * answered; `call` itself is used up. NULL when there is no memory: then it
- * has been answered with an error already.
- */
-FL_API FL_MUST_USE fl_call *fl_call_defer(fl_call *call);
-
-/* Tells how far it is, if the client asked to be told and the call did not
- * come in a batch; `total` 0: unknown. */
-FL_API void fl_call_progress(fl_call *call, double progress, double total,
-                             const char *message);
-
-/*
- * A deferred call the client cancelled, or whose link went, still has to be
- * answered (the answer goes nowhere) but soon: `on_cancel`, if set, says so.
- */
-FL_API bool fl_call_cancelled(const fl_call *call);
-FL_API void fl_call_on_cancel(fl_call *call, fl_tool_fn *on_cancel, void *user);
-
-/* The loop this call lives on: for fl_loop_after() and friends. */
-FL_API fl_loop *fl_call_loop(const fl_call *call);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ typedef struct desk {
     fl_error why;
     fl_status status; /* of the last answer */
     int code;
-    char result[256], text[256];
+    char result[2048], text[256];
     char note[256];
 } desk;
 

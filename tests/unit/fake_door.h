@@ -10,8 +10,8 @@
 
 #include "server_host.h"
 
-#include "peer/server.h"
-#include "peer/session.h"
+#include "server/server.h"
+#include "server/session.h"
 #include "transport/transport.h"
 
 enum { FAKE_FIELDS = 8, FAKE_ROOM = 8192 };
@@ -40,6 +40,8 @@ static inline void fake_write(fake_stream *stream, const fl_span *parts,
 
     assert_true(at + fl_span_total(parts, count) + 2 < FAKE_ROOM);
     for (size_t i = 0; i < count; i++) {
+        if (parts[i].len == 0)
+            continue;
         memcpy(stream->text + at, parts[i].ptr, parts[i].len);
         at += parts[i].len;
     }
@@ -51,6 +53,8 @@ static inline fl_status fake_send(fl_link *link, void *stream,
 {
     assert_non_null(stream); /* nothing can be sent to the link itself */
     assert_int_equal(((fake_stream *)stream)->ended, 0);
+    if (fl_span_total(parts, count) > FAKE_ROOM)
+        return FL_E_TOO_BIG;
     if (((fake_door *)link)->busy)
         return FL_BUSY;
     fake_write(stream, parts, count);

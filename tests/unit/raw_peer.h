@@ -36,6 +36,8 @@ static inline void raw_take(raw_peer *peer, fl_loop *loop, int fd)
     peer->ended = false;
     peer->start = peer->end = 0;
     assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    /* a line and its end are two writes, and must not wait for each other */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
 static inline int raw_dial(uint16_t port)
@@ -91,6 +93,7 @@ static inline void raw_accept(raw_peer *peer, fl_loop *loop, int listener)
     int fd = -1;
 
     io_until(loop, (fd = accept(listener, NULL, NULL)) >= 0);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     raw_take(peer, loop, fd);
 }
 

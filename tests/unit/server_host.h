@@ -28,6 +28,11 @@ typedef struct server_host {
     "{\"jsonrpc\":\"2.0\",\"id\":" id                                          \
     ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}}"
 
+#define FAILED_ANSWER(id, text)                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                                          \
+    ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" text            \
+    "\"}],\"isError\":true}}"
+
 #define ERROR_ANSWER(id, code, rest)                                           \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code             \
     ",\"message\":" rest "}}"

@@ -6,7 +6,7 @@
  */
 #include "server_host.h"
 
-#include "peer/batch.h"
+#include "server/batch.h"
 
 static server_host host;
 

@@ -182,7 +182,7 @@ static void test_client_modern_knows_types_of_results(void **state)
     check_answer("{\"resultType\":\"complete\"}", FL_OK,
                  "{\"resultType\":\"complete\"}", "");
     check_answer("{\"resultType\":\"input_required\",\"requestState\":\"x\"}",
-                 FL_E_UNSUPPORTED, "", "input_required");
+                 FL_E_BAD_MESSAGE, "", "input_required"); /* not for a list */
     check_answer("{\"resultType\":\"task\"}", FL_E_BAD_MESSAGE, "", "\"task\"");
     check_answer("{\"resultType\":7}", FL_E_BAD_MESSAGE, "",
                  "does not know: 7");

@@ -65,7 +65,7 @@ static void test_call_line_takes_an_address_in_front(void **state)
     assert_int_equal(given->status, FL_OK);
     assert_string_equal(given->line.url, "tcp://h:1");
     assert_int_equal(given->line.action, FL_CALL_TOOL);
-    assert_string_equal(given->line.tool, "add");
+    assert_string_equal(given->line.object, "add");
     assert_true(fl_span_equal(json, FL_SPAN("{\"a\":2}")));
     assert_true(given->line.client.connection.no_reconnect);
     done(given);
@@ -191,6 +191,79 @@ static void test_call_line_says_what_is_missing_or_too_much(void **state)
     refuse("debug info warn error off", W("tcp://h:1", "--log-level", "x"));
 }
 
+static void check_text(const fl_buf *buf, const char *want)
+{
+    fl_span text = fl_buf_view(buf);
+
+    if (!fl_span_equal(text, fl_span_of(want)))
+        fail_msg("'%.*s', not '%s'", (int)text.len,
+                 text.len > 0 ? text.ptr : "", want);
+}
+
+static void test_call_line_takes_lists_and_resources(void **state)
+{
+    struct given *given = parse(W("tcp://h:1", "templates"));
+
+    (void)state;
+    assert_int_equal(given->line.action, FL_CALL_TEMPLATES);
+    done(given);
+    given = parse(W("tcp://h:1", "read", "file:///a"));
+    assert_int_equal(given->status, FL_OK);
+    assert_int_equal(given->line.action, FL_CALL_READ);
+    assert_string_equal(given->line.object, "file:///a");
+    done(given);
+    refuse("read what?", W("tcp://h:1", "read"));
+    refuse("takes no more than that", W("tcp://h:1", "read", "a", "b"));
+    refuse("takes no arguments", W("tcp://h:1", "prompts", "b"));
+}
+
+static void test_call_line_arguments_of_prompts_are_text(void **state)
+{
+    struct given *given =
+        parse(W("tcp://h:1", "prompt", "p", "a=2", "b=x", "c=true"));
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    check_text(&given->line.arguments,
+               "{\"a\":\"2\",\"b\":\"x\",\"c\":\"true\"}");
+    done(given);
+    refuse("which prompt?", W("tcp://h:1", "prompt"));
+    refuse("argument 'a': want text", W("tcp://h:1", "prompt", "p", "a=[1]"));
+}
+
+static void test_call_line_completes_the_first_argument(void **state)
+{
+    struct given *given =
+        parse(W("tcp://h:1", "complete", "prompt", "p", "a=Be", "b=7"));
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    assert_false(given->line.of_resource);
+    assert_string_equal(given->line.object, "p");
+    check_text(&given->line.argument, "a");
+    check_text(&given->line.value, "Be");
+    check_text(&given->line.arguments, "{\"b\":\"7\"}");
+    done(given);
+    given = parse(W("tcp://h:1", "complete", "resource", "f://{x}", "x=1"));
+    assert_int_equal(given->status, FL_OK);
+    assert_true(given->line.of_resource);
+    check_text(&given->line.value, "1");
+    check_text(&given->line.arguments, "");
+    done(given);
+    refuse("complete what?", W("tcp://h:1", "complete"));
+    refuse("complete what?", W("tcp://h:1", "complete", "tool", "x", "a=1"));
+    refuse("complete what?", W("tcp://h:1", "complete", "prompt", "p"));
+    refuse("complete which argument?",
+           W("tcp://h:1", "complete", "prompt", "p", "a=[]"));
+}
+
+static void test_call_line_answers_are_one_or_the_other(void **state)
+{
+    (void)state;
+    refuse("which one?", W("tcp://h:1", "--accept-defaults", "--decline"));
+    refuse("--server-log", W("tcp://h:1", "--server-log", "loud"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +276,10 @@ int main(void)
         cmocka_unit_test(test_call_line_takes_an_era),
         cmocka_unit_test(test_call_line_help_needs_nothing_else),
         cmocka_unit_test(test_call_line_says_what_is_missing_or_too_much),
+        cmocka_unit_test(test_call_line_takes_lists_and_resources),
+        cmocka_unit_test(test_call_line_arguments_of_prompts_are_text),
+        cmocka_unit_test(test_call_line_completes_the_first_argument),
+        cmocka_unit_test(test_call_line_answers_are_one_or_the_other),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -581,6 +581,57 @@ static void test_era_http_a_lost_listening_is_no_doubt(void **state)
     end();
 }
 
+#define TOOL(name, annotation)                                                 \
+    "{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\","             \
+    "\"properties\":{\"p\":{\"type\":\"string\",\"x-mcp-header\":"             \
+    "\"" annotation "\"}}}}"
+
+#define LIST(tools) "{\"resultType\":\"complete\",\"tools\":[" tools "]}"
+
+static void test_era_http_does_not_show_tools_annotated_wrongly(void **state)
+{
+    (void)state;
+    begin_modern(NULL);
+    desk_ask("tools/list");
+    hears(MODERN("2", "tools/list"));
+    say(ANSWER("2", LIST(TOOL("bad", "no token") "," TOOL("good", "P") "," TOOL(
+                        "empty", ""))));
+    assert_int_equal(at.status, FL_OK);
+    assert_string_equal(at.result, LIST(TOOL("good", "P")));
+    end();
+}
+
+static void test_era_http_puts_pages_together_without_them(void **state)
+{
+    (void)state;
+    begin_modern(NULL);
+    assert_int_equal(fl_client_list(at.client, FL_LIST_TOOLS, NULL,
+                                    desk_on_answer, NULL, NULL),
+                     FL_OK);
+    hears(MODERN("2", "tools/list"));
+    say(ANSWER("2", "{\"resultType\":\"complete\",\"nextCursor\":\"c\","
+                    "\"tools\":[" TOOL("bad", "") "," TOOL("one", "P") "]}"));
+    io_some_turns(at.loop);
+    assert_non_null(strstr(wire.sent[wire.seen++], "\"cursor\":\"c\""));
+    say(ANSWER("3", LIST(TOOL("two", "P") "," TOOL("worse", ":"))));
+    assert_int_equal(at.status, FL_OK);
+    assert_string_equal(
+        at.result, "{\"tools\":[" TOOL("one", "P") "," TOOL("two", "P") "]}");
+    end();
+}
+
+static void test_era_http_legacy_knows_no_annotations(void **state)
+{
+    (void)state;
+    begin_legacy(NULL);
+    desk_ask("tools/list");
+    io_some_turns(at.loop);
+    wire.seen = wire.count;
+    say(ANSWER("3", "{\"tools\":[" TOOL("bad", "") "]}"));
+    assert_string_equal(at.result, "{\"tools\":[" TOOL("bad", "") "]}");
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -602,6 +653,9 @@ int main(void)
         cmocka_unit_test(test_era_http_cancels_by_closing_the_stream),
         cmocka_unit_test(test_era_http_legacy_is_told_of_a_cancellation),
         cmocka_unit_test(test_era_http_a_lost_listening_is_no_doubt),
+        cmocka_unit_test(test_era_http_does_not_show_tools_annotated_wrongly),
+        cmocka_unit_test(test_era_http_puts_pages_together_without_them),
+        cmocka_unit_test(test_era_http_legacy_knows_no_annotations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

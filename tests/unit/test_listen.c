@@ -3,9 +3,10 @@
  * ways in which it ends.
  */
 #include "fake_door.h"
-#include "modern.h"
+#include "lists.h"
 
-#include "peer/listen.h"
+#include "server/listen.h"
+#include "server/watch.h"
 #include "support/ration.h"
 
 static server_host host;
@@ -94,6 +95,8 @@ static void test_listen_refuses_a_filter_that_is_wrong(void **state)
         {",\"notifications\":{\"promptsListChanged\":null}", "true or false"},
         {",\"notifications\":{\"resourceSubscriptions\":\"file:///x\"}",
          "resourceSubscriptions must be a list"},
+        {",\"notifications\":{\"resourceSubscriptions\":[\"doc:1\",1]}",
+         "resourceSubscriptions must be a list of strings"},
     };
     char line[512];
 
@@ -310,6 +313,166 @@ static void test_listen_owes_what_there_was_no_room_for(void **state)
     fake_end(&door, &host);
 }
 
+#define WATCHED(id, uris)                                                      \
+    TOLD(id, "subscriptions/acknowledged",                                     \
+         ",\"notifications\":{\"resourceSubscriptions\":[" uris "]}")
+#define UPDATED(id, uri) TOLD(id, "resources/updated", ",\"uri\":\"" uri "\"")
+#define WATCH(id, uris) LISTEN(id, "{\"resourceSubscriptions\":[" uris "]}")
+
+static void begin_resources(void)
+{
+    host_begin_with(&host, NULL);
+    add_resource(host.server, "doc:1");
+    add_resource(host.server, "doc:\"2\"");
+    add_template(host.server, "log:{day}");
+}
+
+static void test_listen_hears_of_resources(void **state)
+{
+    (void)state;
+    begin_resources();
+    raw_asks(&host.peer,
+             WATCH("1", "\"doc:1\",\"gone:1\",\"log:\\u0061\",\"doc:1\""),
+             WATCHED("1", "\"doc:1\",\"log:a\""));
+    raw_asks(&host.peer, WATCH("\"b\"", "\"doc:\\\"2\\\"\""),
+             WATCHED("\"b\"", "\"doc:\\\"2\\\"\""));
+    fl_server_resource_updated(host.server, "log:a");
+    raw_hears(&host.peer, UPDATED("1", "log:a"));
+    fl_server_resource_updated(host.server, "doc:\"2\"");
+    raw_hears(&host.peer, UPDATED("\"b\"", "doc:\\\"2\\\""));
+    fl_server_resource_updated(host.server, "gone:1");
+    fl_server_resource_updated(host.server, "log:b");
+    raw_hears_nothing(&host.peer);
+    raw_say(&host.peer, CANCELLED("1"));
+    raw_hears_nothing(&host.peer);
+    fl_server_resource_updated(host.server, "doc:1");
+    raw_hears_nothing(&host.peer);
+    host_end(&host);
+}
+
+static void test_listen_to_both_lists_and_resources(void **state)
+{
+    (void)state;
+    begin_resources();
+    raw_asks(&host.peer,
+             LISTEN("1", "{\"resourceSubscriptions\":[\"doc:1\"],"
+                         "\"resourcesListChanged\":true}"),
+             TOLD("1", "subscriptions/acknowledged",
+                  ",\"notifications\":{\"resourcesListChanged\":true,"
+                  "\"resourceSubscriptions\":[\"doc:1\"]}"));
+    add_resource(host.server, "doc:3");
+    raw_hears(&host.peer, TOLD("1", "resources/list_changed", ""));
+    fl_server_resource_updated(host.server, "doc:1");
+    raw_hears(&host.peer, UPDATED("1", "doc:1"));
+    host_end(&host);
+}
+
+/* `count` URIs of a template, and whether they are taken. */
+static void check_many(int count, const char *part)
+{
+    static char line[64 * (FL_WATCH_MAX + 8)];
+    size_t at = (size_t)snprintf(line, sizeof line, "%s",
+                                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+                                 "\"subscriptions/listen\",\"params\":{" META
+                                 ",\"notifications\":{"
+                                 "\"resourceSubscriptions\":[");
+
+    for (int i = 0; i < count; i++)
+        at += (size_t)snprintf(line + at, sizeof line - at, "%s\"log:%d\"",
+                               i > 0 ? "," : "", i);
+    snprintf(line + at, sizeof line - at, "]}}}");
+    raw_say(&host.peer, line);
+    raw_hears_part(&host.peer, part);
+}
+
+static void test_listen_to_resources_has_a_limit(void **state)
+{
+    (void)state;
+    begin_resources();
+    check_many(FL_WATCH_MAX + 1, "\"code\":-32602,\"message\":"
+                                 "\"resourceSubscriptions must not have more "
+                                 "than 1024 elements\"");
+    check_many(FL_WATCH_MAX, "\"log:1023\"]");
+    fl_server_resource_updated(host.server, "log:1023");
+    raw_hears(&host.peer, UPDATED("1", "log:1023"));
+    host_end(&host);
+}
+
+static void test_listen_counts_what_it_remembers(void **state)
+{
+    static fake_stream stream, second;
+
+    (void)state;
+    begin_fake(4);
+    add_resource(host.server, "doc:1");
+    fl_session *session = door.link.user;
+    fake_ask(&door, &stream, WATCH("1", "\"doc:1\""));
+    assert_int_equal(session->kept, strlen("[\"doc:1\"]"));
+    session->kept += FL_SESSION_KEPT_MAX - 2 * 9;
+    fake_ask(&door, &second, WATCH("2", "\"doc:1\"")); /* to the brim */
+    assert_int_equal(second.ended, 0);
+    fake_asks_part(&door, WATCH("3", "\"doc:1\""), -32010,
+                   "the requests in flight are too large together");
+    session->kept -= FL_SESSION_KEPT_MAX - 2 * 9;
+    fake_hang_up(&door, &second);
+    fake_hang_up(&door, &stream);
+    assert_int_equal(session->kept, 0);
+    fake_end(&door, &host);
+}
+
+static void test_listen_owes_each_resource_one_word(void **state)
+{
+    static fake_stream stream;
+
+    (void)state;
+    begin_fake(4);
+    add_resource(host.server, "doc:1");
+    add_resource(host.server, "doc:2");
+    door.busy = true;
+    fake_ask(&door, &stream, WATCH("1", "\"doc:1\",\"doc:2\""));
+    fl_server_resource_updated(host.server, "doc:2");
+    fl_server_resource_updated(host.server, "doc:2");
+    door.busy = false;
+    door.link.events->on_writable(&door.link);
+    door.link.events->on_writable(&door.link);
+    assert_string_equal(
+        stream.text,
+        WATCHED("1", "\"doc:1\",\"doc:2\"") "\n" UPDATED("1", "doc:2") "\n");
+    fake_end(&door, &host);
+}
+
+static void test_listen_to_resources_needs_memory(void **state)
+{
+    size_t n = 0;
+    bool refused;
+
+    (void)state;
+    begin_fake(4);
+    add_template(host.server, "log:{day}");
+    fl_session *session = door.link.user;
+    do {
+        fake_stream stream;
+        assert_true(n < 100);
+        ration_reset();
+        ration_fail_at(++n);
+        fake_ask(&door, &stream, WATCH("1", "\"log:a-long-one-0123456789\""));
+        refused = ration_refused();
+        ration_reset();
+        if (refused && stream.ended == 0) { /* only the word is late */
+            door.link.events->on_writable(&door.link);
+            assert_non_null(strstr(stream.text, "log:a-long-one"));
+        } else if (refused) {
+            assert_non_null(strstr(stream.text, "out of memory"));
+            assert_int_equal(session->listening, 0);
+            assert_int_equal(session->kept, 0);
+        }
+        if (stream.ended == 0)
+            fake_hang_up(&door, &stream);
+    } while (refused);
+    assert_true(n > 4);
+    fake_end(&door, &host);
+}
+
 static void test_listen_says_when_there_is_no_memory(void **state)
 {
     (void)state;
@@ -342,6 +505,12 @@ int main(void)
         cmocka_unit_test(test_listen_ends_when_the_client_hangs_up),
         cmocka_unit_test(test_listen_ends_a_stream_with_its_result_alone),
         cmocka_unit_test(test_listen_owes_what_there_was_no_room_for),
+        cmocka_unit_test(test_listen_hears_of_resources),
+        cmocka_unit_test(test_listen_to_both_lists_and_resources),
+        cmocka_unit_test(test_listen_to_resources_has_a_limit),
+        cmocka_unit_test(test_listen_counts_what_it_remembers),
+        cmocka_unit_test(test_listen_owes_each_resource_one_word),
+        cmocka_unit_test(test_listen_to_resources_needs_memory),
         cmocka_unit_test(test_listen_says_when_there_is_no_memory),
     };
 

@@ -10,7 +10,7 @@ static fake_door door;
 
 #define DISCOVERY(instructions)                                                \
     "{" STAMP ",\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{"     \
-    "\"tools\":{\"listChanged\":true}}" instructions                           \
+    "\"tools\":{\"listChanged\":true},\"logging\":{}}" instructions            \
     ",\"ttlMs\":60000,\"cacheScope\":\"private\"}"
 
 #define RESULT(id, result)                                                     \
@@ -58,7 +58,7 @@ static void test_modern_discovery_tells_what_changes(void **state)
     host_listen(&host, NULL);
     raw_asks(&host.peer, MODERN("1", "server/discover", ""),
              RESULT("1", "{" STAMP ",\"supportedVersions\":[\"2026-07-28\"],"
-                         "\"capabilities\":{},\"ttlMs\":60000,"
+                         "\"capabilities\":{\"logging\":{}},\"ttlMs\":60000,"
                          "\"cacheScope\":\"private\"}"));
     raw_asks(&host.peer, MODERN("2", "tools/list", ""),
              NOT_FOUND("2", "tools/list"));
@@ -89,7 +89,8 @@ static void test_modern_lists_tools_with_hints(void **state)
                          "\"ttlMs\":60000,\"cacheScope\":\"private\"}"));
     raw_asks(&host.peer, MODERN("2", "tools/list", ",\"cursor\":\"x\""),
              ERROR_ANSWER("2", "-32602",
-                          "\"unknown cursor: the list has one page\""));
+                          "\"unknown cursor: begin again without one\","
+                          "\"data\":{\"cursor\":\"x\"}"));
     host_end(&host);
 }
 
@@ -335,6 +336,11 @@ static void test_modern_open_link_serves_the_legacy_era_too(void **state)
               RESULT("1", "{}"));
     fake_asks_part(&door, INITIALIZE("1", "2025-11-25"), -32600,
                    "there are no sessions here");
+    /* what one of those who share it wants to hear is not the others' */
+    fake_asks_part(&door,
+                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"logging/"
+                   "setLevel\",\"params\":{\"level\":\"emergency\"}}",
+                   -32600, "there are no sessions here");
     fake_asks_part(
         &door, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"}",
         -32601, "\"code\":-32601");
@@ -378,7 +384,8 @@ static void test_modern_method_errors_are_answers_like_any_other(void **state)
     fake_set(&door, "mcp-name", "nope");
     fake_asks_part(&door, MODERN_CALL("1", "nope", "{}"), 0, "unknown tool");
     fake_set(&door, "mcp-name", "echo");
-    fake_asks_part(&door, MODERN_CALL("1", "echo", "{}"), 0, "\"code\":-32602");
+    fake_asks_part(&door, MODERN_CALL("1", "echo", "{}"), 0,
+                   "\"isError\":true");
     fake_set(&door, "mcp-name", "silent");
     fake_asks_part(&door, MODERN_CALL("1", "silent", "{}"), 0,
                    "\"code\":-32603");

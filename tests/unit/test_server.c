@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 
 #define HELLO                                                                  \
-    "\"capabilities\":{\"tools\":{\"listChanged\":true}},\"serverInfo\":{"     \
+    "\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{}},"      \
+    "\"serverInfo\":{"                                                         \
     "\"name\":\"host\",\"version\":\"1.2\"}"
 
 #define LIST(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/list\"}"
@@ -80,7 +81,8 @@ static void test_server_without_tools_declares_none(void **state)
     host_listen(&host, NULL);
     raw_asks(&host.peer, INITIALIZE("1", "2025-11-25"),
              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":"
-             "\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{\"name\":"
+             "\"2025-11-25\",\"capabilities\":{\"logging\":{}},\"serverInfo\":{"
+             "\"name\":"
              "\"host\",\"version\":\"1.2\"}}}");
     raw_asks(&host.peer, LIST("2"),
              ERROR_ANSWER("2", "-32601",
@@ -293,7 +295,8 @@ static void test_server_knows_no_cursor(void **state)
              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
              "\"params\":{\"cursor\":\"x\"}}",
              ERROR_ANSWER("1", "-32602",
-                          "\"unknown cursor: the list has one page\""));
+                          "\"unknown cursor: begin again without one\","
+                          "\"data\":{\"cursor\":\"x\"}"));
     raw_say(&host.peer,
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
             "\"params\":{}}");
@@ -370,6 +373,85 @@ static void test_server_refuses_a_tool_that_is_none(void **state)
         assert_int_equal(fl_server_add_tool(server, &wrong[i]), FL_E_INVALID);
     fl_server_free(server);
     fl_server_free(NULL);
+}
+
+static void test_server_says_what_is_wrong_with_a_tool(void **state)
+{
+    static const struct {
+        fl_tool tool;
+        const char *says;
+    } wrong[] = {
+        {{.call = tool_echo}, "tool '': it has no name"},
+        {{.name = "a"}, "tool 'a': it has no handler"},
+        {{.name = "a", .call = tool_echo, .input_schema = "[]"},
+         "tool 'a': input_schema is not a JSON object"},
+        {{.name = "a", .call = tool_echo, .icons = "{}"},
+         "tool 'a': icons is not a JSON array"},
+        {{.name = "a", .call = tool_echo, .meta = "7"},
+         "tool 'a': meta is not a JSON object"},
+        {{.name = "echo", .call = tool_echo}, "tool 'echo': already in use"},
+    };
+
+    (void)state;
+    host_begin(&host, "2025-11-25");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        fl_status rc = fl_server_add_tool(host.server, &wrong[i].tool);
+        assert_true(rc == FL_E_INVALID || rc == FL_E_IN_USE);
+        assert_int_equal(fl_server_error(host.server)->status, rc);
+        assert_string_equal(fl_server_error(host.server)->text, wrong[i].says);
+    }
+    fl_tool tool = {.name = "a",
+                    .call = tool_echo,
+                    .input_schema = "{\"properties\":{\"x\":{\"minimum\":\""
+                                    "a\"}}}"};
+    assert_int_equal(fl_server_add_tool(host.server, &tool), FL_E_INVALID);
+    assert_non_null(
+        strstr(fl_server_error(host.server)->text, "/properties/x"));
+    host_end(&host);
+}
+
+static void test_server_says_more_of_itself(void **state)
+{
+    (void)state;
+    host_begin_bare(&host);
+    assert_int_equal(fl_server_set_identity(host.server, "[]"), FL_E_INVALID);
+    assert_int_equal(
+        fl_server_set_identity(host.server,
+                               "{\"title\":\"The host\",\"name\":\"x\"}"),
+        FL_OK);
+    host_listen(&host, NULL);
+    raw_say(&host.peer, INITIALIZE("1", "2025-11-25"));
+    raw_hears_part(&host.peer, "\"serverInfo\":{\"name\":\"host\",\"version\":"
+                               "\"1.2\",\"title\":\"The host\"}");
+    host_end(&host);
+}
+
+#define LOGGED(level, rest)                                                    \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"   \
+    "\"level\":\"" level "\"," rest "}}"
+
+#define SET_LEVEL(id, level)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                                          \
+    ",\"method\":\"logging/setLevel\",\"params\":{\"level\":" level "}}"
+
+static void test_server_logs_from_the_level_asked_for(void **state)
+{
+    (void)state;
+    host_begin(&host, "2025-11-25");
+    fl_server_logf(host.server, FL_LEVEL_DEBUG, NULL, "unheard");
+    fl_server_logf(host.server, FL_LEVEL_INFO, NULL, "say \"%d\"", 7);
+    raw_hears(&host.peer, LOGGED("info", "\"data\":\"say \\\"7\\\"\""));
+    raw_asks(&host.peer, SET_LEVEL("1", "\"critical\""),
+             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    fl_server_logf(host.server, FL_LEVEL_ERROR, "x", "unheard");
+    fl_server_logf(host.server, FL_LEVEL_EMERGENCY, "x", "fire");
+    raw_hears(&host.peer,
+              LOGGED("emergency", "\"logger\":\"x\",\"data\":\"fire\""));
+    raw_say(&host.peer, SET_LEVEL("2", "\"loud\""));
+    raw_hears_part(&host.peer, "-32602");
+    raw_say(&host.peer, SET_LEVEL("3", "7"));
+    raw_hears_part(&host.peer, "-32602");
+    host_end(&host);
 }
 
 static void test_server_listens_on_one_loop_only(void **state)
@@ -669,6 +751,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_server_tells_ready_clients_of_a_new_tool),
         cmocka_unit_test(test_server_tells_of_a_new_tool_when_there_is_room),
         cmocka_unit_test(test_server_refuses_a_tool_that_is_none),
+        cmocka_unit_test(test_server_says_what_is_wrong_with_a_tool),
+        cmocka_unit_test(test_server_says_more_of_itself),
+        cmocka_unit_test(test_server_logs_from_the_level_asked_for),
         cmocka_unit_test(test_server_listens_on_one_loop_only),
         cmocka_unit_test(test_server_counts_its_links),
         cmocka_unit_test(test_server_that_never_listened_closes_at_once),

@@ -1,7 +1,7 @@
 /*
  * test_target.c - options that outlive whoever gave them.
  */
-#include "peer/target.h"
+#include "client/target.h"
 #include "support/ration.h"
 
 #include <setjmp.h>

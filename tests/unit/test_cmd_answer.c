@@ -1,0 +1,166 @@
+/*
+ * test_cmd_answer.c - a form, filled in by somebody who types into a pipe.
+ */
+#include "client_talk.h"
+
+#include "cmd/answer.h"
+
+#include <stdlib.h>
+
+#define ASK(params)                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\","         \
+    "\"params\":" params "}"
+
+#define FORM                                                                   \
+    "{\"message\":\"Who\\u001b?\",\"requestedSchema\":{\"properties\":{"       \
+    "\"name\":{\"type\":\"string\",\"title\":\"Name\"},\"age\":{\"type\":"     \
+    "\"integer\",\"default\":42},\"sure\":{\"type\":\"boolean\"},\"one\":{"    \
+    "\"type\":\"string\",\"oneOf\":[{\"const\":\"a\",\"title\":\"A\"},{"       \
+    "\"const\":\"b\"}]},\"some\":{\"type\":\"array\",\"items\":{\"enum\":["    \
+    "\"x\",\"y\"]}}},\"required\":[\"name\"]}}"
+
+static fl_answerer answerer;
+static int typed[2];
+
+static void on_form(fl_client *client, fl_ask *ask, void *user)
+{
+    (void)client, (void)user;
+    fl_answer_form(&answerer, ask);
+}
+
+static void on_url(fl_client *client, fl_ask *ask, void *user)
+{
+    (void)client, (void)user;
+    fl_answer_url(&answerer, ask);
+}
+
+/* What was shown meanwhile is returned; free() it. */
+static char *check(fl_answerer how, const char *ask, const char *keys,
+                   const char *want)
+{
+    const fl_client_handlers handlers = {.elicit = on_form,
+                                         .elicit_url = on_url};
+    char *shown = NULL;
+    size_t len = 0;
+
+    assert_int_equal(pipe(typed), 0);
+    assert_int_equal(write(typed[1], keys, strlen(keys)),
+                     (ssize_t)strlen(keys));
+    close(typed[1]);
+    answerer = how;
+    answerer.in = typed[0];
+    answerer.term =
+        (fl_term){.file = open_memstream(&shown, &len), .is_tty = true};
+    talk_legacy_with(&(fl_client_options){.handlers = &handlers}, "{}");
+    raw_say(&said.server, ask);
+    char line[512];
+    snprintf(line, sizeof line, ANSWER("7", "%s"), want);
+    raw_hears(&said.server, line);
+    talk_end();
+    close(typed[0]);
+    fclose(answerer.term.file);
+    return shown;
+}
+
+static const fl_answerer person = {0};
+
+static void test_answer_takes_what_is_typed(void **state)
+{
+    char *shown = check(person, ASK(FORM), "Jo \"J\"\n7\nyes\nb\nx, y\ny\n",
+                        "{\"action\":\"accept\",\"content\":{\"name\":\"Jo "
+                        "\\\"J\\\"\",\"age\":7,\"sure\":true,\"one\":\"b\","
+                        "\"some\":[\"x\",\"y\"]}}");
+
+    (void)state;
+    assert_non_null(strstr(shown, "The server asks: Who\\x1b?"));
+    assert_non_null(strstr(shown, "Name\n> "));
+    assert_non_null(strstr(shown, "age [42]\n> "));
+    assert_non_null(strstr(shown, "(a, b)"));
+    free(shown);
+}
+
+static void test_answer_takes_defaults_for_nothing(void **state)
+{
+    (void)state;
+    free(check(person, ASK(FORM), "Jo\n\n\n\n\n\n",
+               "{\"action\":\"accept\",\"content\":{\"name\":\"Jo\",\"age\":42}"
+               "}"));
+}
+
+static void test_answer_asks_again_until_it_is_one(void **state)
+{
+    char *shown =
+        check(person, ASK(FORM), "\nJo\n1.5\n8\nmaybe\nno\nc\na\nz\nx\n\n",
+              "{\"action\":\"accept\",\"content\":{\"name\":\"Jo\",\"age\":8,"
+              "\"sure\":false,\"one\":\"a\",\"some\":[\"x\"]}}");
+    int complaints = 0;
+
+    (void)state;
+    for (const char *at_word = shown;
+         (at_word = strstr(at_word, "That is no answer")) != NULL; at_word++)
+        complaints++;
+    assert_int_equal(complaints, 5);
+    free(shown);
+}
+
+static void test_answer_can_be_no_or_nothing(void **state)
+{
+    (void)state;
+    free(check(person, ASK(FORM), "Jo\n\n\n\n\nn\n",
+               "{\"action\":\"decline\"}"));
+    free(
+        check(person, ASK(FORM), "Jo\n\n\n\n\nc\n", "{\"action\":\"cancel\"}"));
+    free(check(person, ASK(FORM), "Jo\n", "{\"action\":\"cancel\"}"));
+    free(check(person, ASK(FORM), "", "{\"action\":\"cancel\"}"));
+}
+
+#define EASY                                                                   \
+    "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","             \
+    "\"properties\":{\"age\":{\"type\":\"integer\",\"default\":42}},"          \
+    "\"required\":[\"age\"]}}"
+
+static void test_answer_without_anybody(void **state)
+{
+    const fl_answerer accepts = {.accept_defaults = true};
+    const fl_answerer declines = {.decline = true};
+
+    (void)state;
+    free(check(accepts, ASK(EASY), "",
+               "{\"action\":\"accept\",\"content\":{\"age\":42}}"));
+    char *shown = check(accepts, ASK(FORM), "", "{\"action\":\"cancel\"}");
+    assert_non_null(strstr(shown, "has no default"));
+    free(shown);
+    free(check(declines, ASK(FORM), "", "{\"action\":\"decline\"}"));
+    assert_true(fl_answerer_can(&accepts));
+    assert_true(fl_answerer_can(&declines));
+    assert_false(fl_answerer_can(&(fl_answerer){.in = -1}));
+}
+
+#define PAGE "{\"mode\":\"url\",\"message\":\"m\",\"url\":\"https://x.org/\"}"
+
+static void test_answer_visits_only_whom_the_user_says(void **state)
+{
+    char *shown = check(person, ASK(PAGE), "y\n", "{\"action\":\"accept\"}");
+
+    (void)state;
+    assert_non_null(strstr(shown, "https://x.org/"));
+    free(shown);
+    free(check(person, ASK(PAGE), "n\n", "{\"action\":\"decline\"}"));
+    free(check(person, ASK(PAGE), "", "{\"action\":\"cancel\"}"));
+    free(check((fl_answerer){.accept_defaults = true}, ASK(PAGE), "",
+               "{\"action\":\"decline\"}"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answer_takes_what_is_typed),
+        cmocka_unit_test(test_answer_takes_defaults_for_nothing),
+        cmocka_unit_test(test_answer_asks_again_until_it_is_one),
+        cmocka_unit_test(test_answer_can_be_no_or_nothing),
+        cmocka_unit_test(test_answer_without_anybody),
+        cmocka_unit_test(test_answer_visits_only_whom_the_user_says),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
