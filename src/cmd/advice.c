@@ -2,9 +2,13 @@
  * advice.c - what to do next when a server could not be talked to.
  *
  * A table: what went wrong, for a server that is somewhere and for one that
- * is a child of ours, and how the program exits.
+ * is a child of ours, and how the program exits. Another: what a server wants
+ * of its client (error -32021), and which option gives it that.
  */
 #include "cmd/advice.h"
+
+#include "base/span.h"
+#include "json/nav.h"
 
 #include <stddef.h>
 
@@ -27,7 +31,9 @@ static const struct row {
      "--tls-ca FILE names whom to trust, --tls-server-name NAME the name to "
      "expect.",
      NULL},
-    {FL_E_DENIED, FL_EXIT_CONNECTION, "May this user use that address?",
+    {FL_E_DENIED, FL_EXIT_CONNECTION,
+     "May this user use that address? To a server that asks who it is: --auth "
+     "code, or --header-file FILE.",
      "May this user run it?"},
     {FL_E_TIMEOUT, FL_EXIT_TIMEOUT, "--timeout SECONDS gives it more time.",
      "--timeout SECONDS gives it more time; does it speak MCP on stdio?"},
@@ -39,7 +45,7 @@ static const struct row {
     {FL_E_UNSUPPORTED, FL_EXIT_LOCAL, NULL, NULL},
     {FL_E_NOMEM, FL_EXIT_LOCAL, NULL, NULL},
     {FL_E_REMOTE, FL_EXIT_REMOTE, NULL, NULL},
-    {FL_E_CANCELLED, FL_EXIT_INTERRUPTED, NULL, NULL},
+    {FL_E_CANCELLED, FL_EXIT_REMOTE, NULL, NULL}, /* not by us: call.c */
 };
 
 static const struct row *find(fl_status status)
@@ -57,6 +63,28 @@ const char *fl_advice_for(fl_status status, bool is_child)
     const struct row *row = find(status);
 
     return is_child ? row->child : row->remote;
+}
+
+static const struct wish {
+    const char *capability;
+    const char *advice;
+} wishes[] = {
+    {"elicitation", "It asks the user something: call it from a terminal, or "
+                    "with --accept-defaults or --decline."},
+    {"roots", "--root DIR says what it may work on."},
+    {"sampling", "It asks a language model something, and there is none here."},
+    {"extensions", "--task lets it make a task of the call."},
+};
+
+const char *fl_advice_for_error(fl_span error)
+{
+    fl_span data = fl_json_get(error, FL_SPAN("data"));
+    fl_span wanted = fl_json_get(data, FL_SPAN("requiredCapabilities"));
+
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+        if (fl_json_get(wanted, fl_span_of(wishes[i].capability)).len > 0)
+            return wishes[i].advice;
+    return NULL;
 }
 
 fl_exit fl_advice_exit(fl_status status)

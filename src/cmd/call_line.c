@@ -9,20 +9,29 @@
 #include "base/log.h"
 #include "base/span.h"
 #include "base/status.h"
+#include "cmd/call_words.h"
 #include "cmd/json_args.h"
 #include "cmd/suggest.h"
 
 #include <string.h>
 
 static const char *const actions[] = {
-    [FL_CALL_TOOLS] = "tools", [FL_CALL_TOOL] = "call",
-    [FL_CALL_PING] = "ping",   [FL_CALL_INFO] = "info",
+    [FL_CALL_TOOLS] = "tools",         [FL_CALL_RESOURCES] = "resources",
+    [FL_CALL_TEMPLATES] = "templates", [FL_CALL_PROMPTS] = "prompts",
+    [FL_CALL_TOOL] = "call",           [FL_CALL_READ] = "read",
+    [FL_CALL_PROMPT] = "prompt",       [FL_CALL_COMPLETE] = "complete",
+    [FL_CALL_PING] = "ping",           [FL_CALL_INFO] = "info",
     [FL_CALL_INFO + 1] = NULL,
 };
 
 /* In the order of fl_log_level, counted from 1. */
 static const char *const levels[] = {"debug", "info", "warn",
                                      "error", "off",  NULL};
+
+const char *const fl_call_levels[] = {
+    "debug",    "info",  "notice",    "warning", "error",
+    "critical", "alert", "emergency", NULL,
+};
 
 /* In the order of fl_era, counted from 1. */
 static const char *const eras[] = {"auto", "legacy", "modern", NULL};
@@ -38,6 +47,11 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
         {"--era", FL_FLAG_CHOICE, &to->era, eras},
         {"--header", FL_FLAG_LIST, &to->headers.list, NULL},
         {"--header-file", FL_FLAG_TEXT, &to->headers.file, NULL},
+        {"--auth", FL_FLAG_CHOICE, &to->login.how, fl_login_ways},
+        {"--client-id", FL_FLAG_TEXT, &to->login.client_id, NULL},
+        {"--client-secret-file", FL_FLAG_TEXT, &to->login.secret_file, NULL},
+        {"--auth-store", FL_FLAG_TEXT, &to->login.store, NULL},
+        {"--scope", FL_FLAG_TEXT, &to->login.scope, NULL},
         {"--tls-ca", FL_FLAG_TEXT, &tls->ca_file, NULL},
         {"--tls-cert", FL_FLAG_TEXT, &tls->cert_file, NULL},
         {"--tls-key", FL_FLAG_TEXT, &tls->key_file, NULL},
@@ -48,6 +62,11 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
         {"--inherit-env", FL_FLAG_LIST, &to->inherit, NULL},
         {"--cwd", FL_FLAG_TEXT, &to->client.connection.child.cwd, NULL},
         {"--log-level", FL_FLAG_CHOICE, &to->log_level, levels},
+        {"--server-log", FL_FLAG_CHOICE, &to->server_log, fl_call_levels},
+        {"--root", FL_FLAG_LIST, &to->roots, NULL},
+        {"--accept-defaults", FL_FLAG_SWITCH, &to->accept_defaults, NULL},
+        {"--decline", FL_FLAG_SWITCH, &to->decline, NULL},
+        {"--task", FL_FLAG_SWITCH, &to->task, NULL},
         {"--help", FL_FLAG_SWITCH, &to->help, NULL},
         {"-h", FL_FLAG_SWITCH, &to->help, NULL},
         {0},
@@ -118,28 +137,88 @@ static fl_status take_action(fl_words *words, fl_call_line *to, fl_error *error)
         }
     const char *near = fl_suggest_nearest(fl_span_of(word), actions);
     return fl_error_set(error, FL_E_INVALID,
-                        "unknown action '%s'; want tools, call, ping or "
-                        "info%s%s%s",
+                        "unknown action '%s'; want tools, resources, "
+                        "templates, prompts, call, read, prompt, complete, "
+                        "ping or info%s%s%s",
                         word, near != NULL ? ". Did you mean " : "",
                         near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static fl_status take_object(fl_words *words, fl_call_line *to,
+                             const char *hint, fl_error *error)
+{
+    if (words->count == 0)
+        return fl_error_set(error, FL_E_INVALID, "%s", hint);
+    to->object = words->word[0];
+    drop_word(words);
+    return FL_OK;
+}
+
+static fl_status expect_end(const fl_words *words, const fl_call_line *to,
+                            fl_error *error)
+{
+    return words->count == 0
+               ? FL_OK
+               : fl_error_set(error, FL_E_INVALID, "'%s': %s takes no %s",
+                              words->word[0], actions[to->action],
+                              to->object != NULL ? "more than that"
+                                                 : "arguments");
+}
+
+static fl_status take_completion(fl_words *words, fl_call_line *to,
+                                 fl_error *error)
+{
+    static const char hint[] =
+        "complete what? Want 'complete prompt NAME argument=begin' or "
+        "'complete resource URI argument=begin'";
+    const char *of = words->count > 0 ? words->word[0] : "";
+
+    to->of_resource = strcmp(of, "resource") == 0;
+    if (!to->of_resource && strcmp(of, "prompt") != 0)
+        return fl_error_set(error, FL_E_INVALID, "%s", hint);
+    drop_word(words);
+    fl_status rc = take_object(words, to, hint, error);
+    if (rc == FL_OK && words->count == 0)
+        rc = fl_error_set(error, FL_E_INVALID, "%s", hint);
+    return rc == FL_OK ? fl_call_words_completion(words, to, error) : rc;
 }
 
 static fl_status take_arguments(fl_words *words, fl_call_line *to,
                                 fl_error *error)
 {
-    if (to->action != FL_CALL_TOOL)
-        return words->count == 0
-                   ? FL_OK
-                   : fl_error_set(error, FL_E_INVALID,
-                                  "'%s': %s takes no arguments", words->word[0],
-                                  actions[to->action]);
-    if (words->count == 0)
-        return fl_error_set(error, FL_E_INVALID,
-                            "which tool? Want 'call NAME key=value...'; "
-                            "'tools' lists them");
-    to->tool = words->word[0];
-    drop_word(words);
-    return fl_json_args(words->word, words->count, &to->arguments, error);
+    fl_status rc = FL_OK;
+
+    switch (to->action) {
+    case FL_CALL_TOOL:
+        rc = take_object(words, to,
+                         "which tool? Want 'call NAME key=value...'; 'tools' "
+                         "lists them",
+                         error);
+        return rc == FL_OK ? fl_json_args(words->word, words->count,
+                                          &to->arguments, error)
+                           : rc;
+    case FL_CALL_PROMPT:
+        rc = take_object(words, to,
+                         "which prompt? Want 'prompt NAME key=value...'; "
+                         "'prompts' lists them",
+                         error);
+        return rc == FL_OK ? fl_call_words_texts(words, to, error) : rc;
+    case FL_CALL_READ:
+        rc = take_object(words, to,
+                         "read what? Want 'read URI'; 'resources' lists them",
+                         error);
+        break;
+    case FL_CALL_COMPLETE:
+        return take_completion(words, to, error);
+    case FL_CALL_TOOLS:
+    case FL_CALL_RESOURCES:
+    case FL_CALL_TEMPLATES:
+    case FL_CALL_PROMPTS:
+    case FL_CALL_PING:
+    case FL_CALL_INFO:
+        break;
+    }
+    return rc == FL_OK ? expect_end(words, to, error) : rc;
 }
 
 static void settle_options(fl_call_line *line)
@@ -147,6 +226,7 @@ static void settle_options(fl_call_line *line)
     fl_options *connection = &line->client.connection;
 
     connection->no_reconnect = true;
+    line->client.tasks = line->task;
     connection->open_timeout_ms = line->timeout_ms;
     line->client.request_timeout_ms = line->timeout_ms;
     if (line->era > 0)
@@ -165,13 +245,20 @@ fl_status fl_call_line_parse(char **argv, fl_call_line *line, fl_error *error)
 
     *line = (fl_call_line){0};
     fl_buf_init(&line->arguments, FL_JSON_ARGS_MAX);
+    fl_buf_init(&line->argument, FL_JSON_ARGS_MAX);
+    fl_buf_init(&line->value, FL_JSON_ARGS_MAX);
     fl_status rc = parse_flags(argv, line, &words, error);
     if (rc != FL_OK || line->help)
         return rc;
+    if (line->accept_defaults && line->decline)
+        return fl_error_set(error, FL_E_INVALID,
+                            "--accept-defaults or --decline: which one?");
     settle_options(line);
     rc = take_server(&words, line, error);
     if (rc == FL_OK)
         rc = take_headers(line, error);
+    if (rc == FL_OK)
+        rc = fl_login_take(&line->login, line->url, error);
     if (rc == FL_OK)
         rc = take_action(&words, line, error);
     if (rc == FL_OK)
@@ -182,5 +269,8 @@ fl_status fl_call_line_parse(char **argv, fl_call_line *line, fl_error *error)
 void fl_call_line_deinit(fl_call_line *line)
 {
     fl_buf_reset(&line->arguments);
+    fl_buf_reset(&line->argument);
+    fl_buf_reset(&line->value);
     fl_headers_deinit(&line->headers);
+    fl_login_deinit(&line->login);
 }

@@ -7,12 +7,19 @@
 #include "base/buf.h"
 #include "cmd/flags.h"
 #include "cmd/headers.h"
+#include "cmd/login.h"
 
 #include <fairlead/client.h>
 
 typedef enum fl_call_action {
     FL_CALL_TOOLS,
+    FL_CALL_RESOURCES,
+    FL_CALL_TEMPLATES,
+    FL_CALL_PROMPTS,
     FL_CALL_TOOL,
+    FL_CALL_READ,
+    FL_CALL_PROMPT,
+    FL_CALL_COMPLETE,
     FL_CALL_PING,
     FL_CALL_INFO,
 } fl_call_action;
@@ -21,18 +28,31 @@ typedef enum fl_call_action {
 typedef struct fl_call_line {
     const char *url; /* NULL: run client.connection.child */
     fl_call_action action;
-    const char *tool;
-    fl_buf arguments; /* of the tool, a JSON object */
+    const char *object; /* the tool's or prompt's name, or a URI */
+    bool of_resource;   /* complete: the object is a template's URI */
+    fl_buf arguments;   /* of tool or prompt, a JSON object; complete: those
+                           that are settled */
+    fl_buf argument;    /* complete: its name... */
+    fl_buf value;       /* ...and what there is of it */
     fl_client_options client;
     fl_flag_list env;
     fl_flag_list inherit;
     fl_headers headers;
+    fl_login login;
     uint64_t timeout_ms; /* 0: not said */
     unsigned era;        /* fl_era, counted from 1; 0: not said */
     unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */
+    unsigned server_log; /* which of fl_call_levels, from 1; 0: none of it */
+    fl_flag_list roots;
+    bool accept_defaults; /* what the server asks the user... */
+    bool decline;         /* ...without asking him */
+    bool task;            /* the call may become one */
     bool json;
     bool help;
 } fl_call_line;
+
+/* Of a server's log; NULL-terminated. */
+extern const char *const fl_call_levels[];
 
 /* Points into itself when done: must not be copied. Whatever this says,
  * fl_call_line_deinit() is called after it. */

@@ -103,6 +103,7 @@ static bool prepare(struct demo *demo)
         demo->signals = fl_signals_watch(demo->loop, shut, demo);
     if (demo->server == NULL || demo->signals == NULL ||
         fl_demo_add_tools(demo->server) != FL_OK ||
+        fl_demo_add_resources(demo->server) != FL_OK ||
         fl_server_set_instructions(demo->server,
                                    "A server to try clients with: its tools "
                                    "have no effects.") != FL_OK) {

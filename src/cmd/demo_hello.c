@@ -86,12 +86,16 @@ static void show_hosts(const fl_term *term, const char *url)
                 url, url);
 }
 
-static void show_commands(const fl_term *term, const char *url)
+/* All of them once; of further addresses it is enough to see that they work. */
+static void show_commands(const fl_term *term, const char *url, bool all)
 {
-    static const char *const actions[] = {"tools", "call add a=2 b=3",
-                                          "call slow steps=10"};
+    static const char *const actions[] = {
+        "tools",    "call add a=2 b=3",  "call slow steps=10",
+        "call ask", "read demo://hello",
+    };
+    size_t count = all ? sizeof actions / sizeof *actions : 2;
 
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+    for (size_t i = 0; i < count; i++)
         fl_term_say(term, FL_TERM_PLAIN, "    %s call %s %s%s\n",
                     program_invocation_name, url, actions[i],
                     is_tls(url) ? " --tls-ca CA.pem" : "");
@@ -118,8 +122,7 @@ static void log_url(fl_log *log, const char *url, const char *ws)
                    fl_log_text("websocket", fl_span_of(ws)));
 }
 
-void fl_demo_hello_add(const fl_demo_hello *hello, const char *url,
-                       uint16_t port)
+void fl_demo_hello_add(fl_demo_hello *hello, const char *url, uint16_t port)
 {
     char shown[URL_MAX], ws[URL_MAX];
 
@@ -132,11 +135,13 @@ void fl_demo_hello_add(const fl_demo_hello *hello, const char *url,
         return;
     }
     fl_term_say(&hello->term, FL_TERM_BOLD, "Serving on %s\n", shown);
-    if (strcmp(url, "stdio:") == 0)
+    if (strcmp(url, "stdio:") == 0) {
         fl_term_say(&hello->term, FL_TERM_PLAIN,
                     "    one JSON-RPC message per line\n");
-    else
-        show_commands(&hello->term, shown);
+    } else {
+        show_commands(&hello->term, shown, !hello->begun);
+        hello->begun = true;
+    }
     show_ws(&hello->term, ws);
     if (strncmp(url, "http", 4) == 0)
         show_hosts(&hello->term, shown);

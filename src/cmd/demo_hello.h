@@ -17,13 +17,13 @@ typedef struct fl_demo_hello {
     bool for_people;
     bool silent;
     bool no_ws; /* HTTP servers take no WebSockets */
+    bool begun; /* the first address has been shown, and all there is to try */
 } fl_demo_hello;
 
 fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings);
 
 /* One more address; `port` is what was bound, for those that have one. */
-void fl_demo_hello_add(const fl_demo_hello *hello, const char *url,
-                       uint16_t port);
+void fl_demo_hello_add(fl_demo_hello *hello, const char *url, uint16_t port);
 
 /* All is up. */
 void fl_demo_hello_done(const fl_demo_hello *hello);

@@ -69,7 +69,7 @@ static void start(fl_call *call, int64_t steps, int64_t delay_ms)
         return;
     }
     *slow = (struct slow){.steps = steps, .delay_ms = (uint64_t)delay_ms};
-    slow->call = fl_call_defer(call);
+    slow->call = fl_call_as_task(call, 0);
     if (slow->call == NULL) {
         fl_mem_free(slow);
         return;

@@ -3,7 +3,8 @@
  *
  * One that gives back what it got, one that computes, one that takes its time
  * (demo_slow.c), one that fails, one whose answer is large, one without
- * arguments, and one that changes the list of tools.
+ * arguments, one that changes the list of tools, and some that ask back
+ * (demo_inputs.c).
  */
 #include "cmd/demo.h"
 
@@ -197,6 +198,7 @@ static const fl_tool tools[] = {
             OBJECT(RANGED("steps", 0, 10000, 5, "How many steps") "," RANGED(
                        "delay_ms", 0, 60000, 200, "How long one takes"),
                    ""),
+        .task = FL_TASK_MAY,
         .call = fl_demo_slow,
     },
     {
@@ -233,6 +235,45 @@ static const fl_tool tools[] = {
                        "\"idempotentHint\":true,"
                        "\"openWorldHint\":false}",
         .call = unlock,
+    },
+    {
+        .name = "ask",
+        .title = "Ask",
+        .description = "Asks the user for a name, and greets",
+        .input_schema = SEALED,
+        .call = fl_demo_ask,
+    },
+    {
+        .name = "consult",
+        .title = "Consult",
+        .description = "Has the client's model answer a question",
+        .input_schema = OBJECT(PROPERTY("question", "string", "What to ask it"),
+                               "\"question\""),
+        .call = fl_demo_consult,
+    },
+    {
+        .name = "roots",
+        .title = "Roots",
+        .description = "Asks the client for its roots",
+        .input_schema = SEALED,
+        .output_schema = "{\"type\":\"object\",\"properties\":{\"roots\":{"
+                         "\"type\":\"array\"}},\"required\":[\"roots\"]}",
+        .call = fl_demo_roots,
+    },
+    {
+        .name = "note",
+        .title = "Note",
+        .description = "Writes a line to the client's log",
+        .input_schema =
+            OBJECT(PROPERTY("text", "string", "What to write"), "\"text\""),
+        .call = fl_demo_note,
+    },
+    {
+        .name = "tick",
+        .title = "Tick",
+        .description = "Tells those who subscribed to demo://time of a change",
+        .input_schema = SEALED,
+        .call = fl_demo_tick,
     },
 };
 

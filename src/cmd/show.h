@@ -23,6 +23,21 @@ FL_MUST_USE fl_exit fl_show_result(const fl_show *show, fl_span result);
 /* A JSON array of tools. */
 void fl_show_tools(const fl_show *show, fl_span tools);
 
+/* A JSON array of resources, templates or prompts. `member` is where it was in
+ * the result, `key` what they are asked for by: "uri", "uriTemplate", "name".
+ */
+void fl_show_list(const fl_show *show, const char *member, fl_span list,
+                  const char *key);
+
+/* The results of resources/read, prompts/get and completion/complete. */
+void fl_show_contents(const fl_show *show, fl_span result);
+void fl_show_prompt(const fl_show *show, fl_span result);
+void fl_show_completion(const fl_show *show, fl_span result);
+
+/* A line of the server's log, on stderr. */
+void fl_show_log(const fl_show *show, fl_span level, fl_span logger,
+                 fl_span data);
+
 void fl_show_info(const fl_show *show, const fl_client *client);
 
 void fl_show_pong(const fl_show *show, double ms);
