@@ -186,8 +186,8 @@ class Lines:
         line = self.file.readline()
         return json.loads(line) if line else None
 
-    def initialize(self):
-        self.request('initialize', protocolVersion='2025-11-25',
+    def initialize(self, revision='2025-11-25'):
+        self.request('initialize', protocolVersion=revision,
                      capabilities={}, clientInfo={'name': 't', 'version': '1'})
         answer = self.receive()
         self.send({'method': 'notifications/initialized'})

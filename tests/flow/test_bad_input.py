@@ -293,9 +293,10 @@ def test_an_answer_over_the_limit_is_an_error_that_says_so(wire):
 @over('tcp')
 def test_calls_that_wait_are_bounded_in_bytes(wire):
     wire.hello()
-    padding = 'x' * (10 * MIB)
+    padding = b' ' * (10 * MIB)
     for n in range(4):
-        wire.send(tool(n, 'slow', steps=1, delay_ms=60000, padding=padding))
+        slow = tool(n, 'slow', steps=1, delay_ms=60000)
+        wire.send(slow.replace(b'{', b'{' + padding, 1))
     answer = wire.receive()
     equal((answer['id'], answer['error']['code']), (3, -32010), answer)
     equal(answer['error']['data'], {'limit': 32 * MIB})

@@ -43,10 +43,10 @@ def text(words):
 def test_tools_are_listed_with_their_arguments():
     def check(to):
         lines = to('tools').expect(0).out.splitlines()
-        equal(lines[:4], ['echo    Returns the text it was given',
-                          '        text: string',
-                          'add     Adds two numbers',
-                          '        a: number, b: number'])
+        equal(lines[:4], ['echo     Returns the text it was given',
+                          '         text: string',
+                          'add      Adds two numbers',
+                          '         a: number, b: number'])
         contains('\n'.join(lines), '[steps: integer], [delay_ms: integer]')
     on_all_ways(check)
 
@@ -93,7 +93,8 @@ def test_json_is_the_raw_result():
     def check(to):
         tools = to('tools', '--json').expect(0).json()['tools']
         equal([one['name'] for one in tools],
-              ['echo', 'add', 'slow', 'fail', 'large', 'time', 'unlock'])
+              ['echo', 'add', 'slow', 'fail', 'large', 'time', 'unlock', 'ask',
+               'consult', 'roots', 'note', 'tick'])
         equal(to('call', '--json', 'add', 'a=2', 'b=3', '--era',
                  'legacy').expect(0).json(),
               {'content': [{'type': 'text', 'text': '5'}]})
@@ -111,7 +112,16 @@ def test_json_is_the_raw_result():
 def test_a_json_rpc_error_is_exit_3():
     def check(to):
         contains(to('call', 'nope').expect(3, '').err, '-32602')
-        contains(to('call', 'add', 'a=x', 'b=1').expect(3, '').err, '"a"')
+        contains(to('call', 'add', 'a=x', 'b=1', '--revision',
+                    '2025-06-18').expect(3, '').err, '/a: ')
+    on_all_ways(check)
+
+
+def test_arguments_that_a_tool_refuses_are_exit_4():
+    def check(to):
+        for date in ('2025-11-25', '2026-07-28'):
+            contains(to('call', 'add', 'a=x', 'b=1', '--revision',
+                        date).expect(4, '').err, '/a: ')
     on_all_ways(check)
 
 
@@ -375,16 +385,43 @@ def test_pages_are_followed_to_the_last():
         call(fake.url, 'tools').expect(0, 't0\nt1\nt2\nt3\nt4\n')
 
 
-def test_pages_without_end_are_given_up():
+def test_pages_that_go_round_are_given_up():
     with Fake(lambda message: [{'result': {
             'tools': [], 'nextCursor': 'again'}}]) as fake:
         contains(call(fake.url, 'tools').expect(2).err, 'does not end')
-        equal(fake.methods().count('tools/list'), 1000)
+        equal(fake.methods().count('tools/list'), 2)
 
 
 def test_a_list_that_is_none_is_refused():
     with Fake(lambda message: [{'result': {'tools': 'many'}}]) as fake:
-        contains(call(fake.url, 'tools').expect(2).err, 'not a list')
+        contains(call(fake.url, 'tools').expect(2).err, 'no list in it')
+
+
+def test_lists_and_what_they_lead_to():
+    def answer(message):
+        return [{'result': {
+            'resources/list': {'resources': [
+                {'uri': 'f://a', 'name': 'A', 'description': 'first'}]},
+            'prompts/list': {'prompts': [
+                {'name': 'p', 'arguments': [
+                    {'name': 'x', 'required': True}, {'name': 'y'}]}]},
+            'resources/read': {'contents': [{'uri': 'f://a', 'text': 'hi'}]},
+            'prompts/get': {'messages': [
+                {'role': 'user', 'content': {'type': 'text', 'text': 'do'}}]},
+            'completion/complete': {'completion': {'values': ['b', 'c']}},
+        }[message['method']]}]
+
+    offers = {'resources': {}, 'prompts': {}, 'completions': {}}
+    with Fake(answer, capabilities=offers) as fake:
+        call(fake.url, 'resources').expect(0, 'f://a  A\n      first\n')
+        equal(call(fake.url, 'resources', '--json').expect(0).json(),
+              {'resources': [{'uri': 'f://a', 'name': 'A',
+                              'description': 'first'}]})
+        call(fake.url, 'prompts').expect(0, 'p\n      x, [y]\n')
+        call(fake.url, 'read', 'f://a').expect(0, 'hi\n')
+        call(fake.url, 'prompt', 'p', 'x=1').expect(0, 'user: do\n')
+        call(fake.url, 'complete', 'prompt', 'p', 'x=').expect(0, 'b\nc\n')
+        contains(call(fake.url, 'call', 'x').expect(3).err, 'no tools')
 
 
 def test_a_server_without_tools():
@@ -489,6 +526,45 @@ def test_tls_with_certificates_both_ways():
             url, = serving.urls
             call(url, 'ping', *ca).expect(2)
             call(url, 'ping', *ca, *tls).expect(0)
+
+
+# A modern server that answers a call as its first argument says.
+SCRIPTED = '''
+import json, sys
+discovered = {'supportedVersions': ['2026-07-28'], 'ttlMs': 0,
+              'cacheScope': 'private', 'capabilities': {
+                  'tools': {},
+                  'extensions': {'io.modelcontextprotocol/tasks': {}}}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    said = {'server/discover': discovered, 'tools/call': eval(sys.argv[1]),
+            'tasks/get': {'taskId': 'T', 'status': 'cancelled'}}
+    if 'id' in asked:
+        print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'],
+                          'result': said[asked['method']]}), flush=True)
+'''
+
+
+def scripted(answer):
+    return '--', sys.executable, '-c', SCRIPTED, repr(answer)
+
+
+def test_a_task_that_the_server_cancels_is_no_interrupt():
+    done = call('call', 't', '--task', *scripted({
+        'resultType': 'task', 'taskId': 'T', 'status': 'working',
+        'pollIntervalMs': 0}))
+    done.expect(3, '')
+    contains(done.err, 'cancelled the task')
+
+
+def test_a_question_that_nobody_can_answer_says_who_could():
+    done = call('call', 't', *scripted({
+        'resultType': 'input_required', 'inputRequests': {'a': {
+            'method': 'elicitation/create', 'params': {
+                'mode': 'form', 'message': 'm', 'requestedSchema': {
+                    'type': 'object', 'properties': {}}}}}}))
+    done.expect(1, '')
+    contains(done.err, '--accept-defaults or --decline')
 
 
 if __name__ == '__main__':

@@ -15,7 +15,8 @@ import time
 from flow import (FAIRLEAD, Lines, Terminal, WAIT, contains, demo, equal,
                   folder, free_port, main, require, run, started, until)
 
-TOOLS = ['echo', 'add', 'slow', 'fail', 'large', 'time', 'unlock']
+TOOLS = ['echo', 'add', 'slow', 'fail', 'large', 'time', 'unlock', 'ask',
+         'consult', 'roots', 'note', 'tick']
 LARGE_MAX = 15 << 20
 
 
@@ -106,14 +107,64 @@ def test_wrong_arguments_are_named():
     with demo() as serving, Lines(serving.urls[0]) as client:
         client.initialize()
         for name, arguments, word in (
-                ('add', {'a': 1}, '"b"'), ('add', {'a': '1', 'b': 2}, '"a"'),
-                ('echo', {}, '"text"'), ('echo', {'text': 1}, '"text"'),
-                ('large', {'bytes': 1.5}, '"bytes"'),
-                ('slow', {'steps': 'x'}, '"steps"'),
-                ('slow', {'delay_ms': 'x', 'steps': 1}, '"delay_ms"')):
-            error = tool(client, name, **arguments)['error']
-            equal(error['code'], -32602)
-            contains(error['message'], word)
+                ('add', {'a': 1}, '"b"'), ('add', {'a': '1', 'b': 2}, '/a: '),
+                ('echo', {}, '"text"'), ('echo', {'text': 1}, '/text: '),
+                ('large', {'bytes': 1.5}, '/bytes: '),
+                ('slow', {'steps': 'x'}, '/steps: '),
+                ('slow', {'delay_ms': 'x', 'steps': 1}, '/delay_ms: ')):
+            answer = tool(client, name, **arguments)
+            equal(answer['result']['isError'], True)
+            contains(text_of(answer), word)
+
+
+def test_wrong_arguments_were_an_error_of_the_protocol_before():
+    with demo() as serving, Lines(serving.urls[0]) as client:
+        client.initialize('2025-06-18')
+        error = tool(client, 'add', a=1)['error']
+        equal(error['code'], -32602)
+        contains(error['message'], '"b"')
+
+
+def test_what_it_offers_is_declared():
+    with demo() as serving, Lines(serving.urls[0]) as client:
+        offers = client.initialize()['capabilities']
+        equal(sorted(offers), ['completions', 'logging', 'prompts',
+                               'resources', 'tasks', 'tools'])
+        equal(offers['resources'], {'subscribe': True, 'listChanged': True})
+
+
+def test_resources_and_the_prompt_are_there():
+    with demo() as serving:
+        def to(*words):
+            return run(FAIRLEAD, 'call', serving.urls[0], *words).expect(0).out
+
+        for uri in ('demo://hello', 'demo://pixel', 'demo://time'):
+            contains(to('resources'), uri)
+        contains(to('read', 'demo://hello'), 'Hello from fairlead.\n')
+        contains(to('templates'), 'demo://greeting/{name}')
+        contains(to('read', 'demo://greeting/Ada'), 'Hello, Ada!')
+        contains(to('prompts'), 'greeting')
+        contains(to('prompt', 'greeting', 'name=Ada'), 'Ada')
+        equal(to('complete', 'prompt', 'greeting', 'name=A'), 'Ada\nAlan\n')
+        equal(to('complete', 'resource', 'demo://greeting/{name}', 'name=G'),
+              'Grace\n')
+
+
+def test_tools_that_ask_back_get_what_they_asked_for():
+    def call(*words):
+        return run(FAIRLEAD, 'call', *words, '--', FAIRLEAD, 'demo')
+
+    call('--decline', 'call', 'ask').expect(0, 'As you like.\n')
+    call('--root', '/tmp', '--root', '/var', 'call', 'roots').expect(
+        0, '2 roots\n')
+    noted = call('--server-log', 'warning', 'call', 'note', 'text=leak')
+    contains(noted.expect(0, 'noted\n').err, 'leak')
+    require('a note of' not in noted.err, noted.err)
+    for words, advice in ((['ask'], '--accept-defaults'),
+                          (['roots'], '--root DIR'),
+                          (['consult', 'question=why'], 'language model')):
+        contains(call('call', *words).expect(3, '').err, advice)
+    call('call', 'tick').expect(0, 'tock\n')
 
 
 def test_fail_fails_with_the_message():
@@ -129,10 +180,10 @@ def test_large_goes_to_its_limit_and_no_further():
         client.initialize()
         for size in (0, 1, 63, 64, 65, 100000, LARGE_MAX):
             equal(len(text_of(tool(client, 'large', bytes=size))), size)
-        for size in (-1, LARGE_MAX + 1):
+        for size, limit in ((-1, 0), (LARGE_MAX + 1, LARGE_MAX)):
             answer = tool(client, 'large', bytes=size)
             equal(answer['result']['isError'], True)
-            contains(text_of(answer), str(LARGE_MAX))
+            contains(text_of(answer), str(limit))
 
 
 def test_time_is_utc():
@@ -402,9 +453,11 @@ def greeted(url):
 def test_people_at_a_terminal_get_commands_that_work():
     for way, end in ('tcp', ''), ('http', '/mcp'), ('ws', '/mcp'):
         with greeted(f'{way}://127.0.0.1:{free_port()}{end}') as shown:
-            command = next(line.split() for line in shown
-                           if line.endswith('call add a=2 b=3'))
-            run(*command).expect(0, '5\n')
+            for action, said in (('call add a=2 b=3', '5\n'),
+                                 ('read demo://hello', 'Hello from')):
+                command = next(line.split() for line in shown
+                               if line.endswith(action))
+                contains(run(*command).expect(0).out, said)
 
 
 def test_people_are_shown_where_websockets_go():

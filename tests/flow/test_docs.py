@@ -33,13 +33,15 @@ class Step:
 
 def read_blocks(page):
     """The transcripts of a page: a title and its steps."""
-    title, blocks, steps = '', [], None
+    title, blocks, steps, other = '', [], None, False
     for line in page.read_text().splitlines():
         if steps is None:
-            if line.startswith('#'):
-                title = line.lstrip('# ')
-            elif line == '```console':
+            if line == '```console':
                 steps = []
+            elif line.startswith('```'):
+                other = not other
+            elif line.startswith('#') and not other:
+                title = line.lstrip('# ')
         elif line == '```':
             blocks.append((title, steps))
             steps = None
@@ -57,12 +59,12 @@ def read_blocks(page):
 class Shell:
     """One bash that lives as long as the page."""
 
-    def __init__(self, place, url):
+    def __init__(self, place, url, env=None):
         home = os.path.dirname(os.path.abspath(shutil.which(FAIRLEAD)))
         self.process = subprocess.Popen(
             ['bash', '--norc'], cwd=place, text=True, bufsize=1,
             env={'PATH': f'{home}:/usr/bin:/bin', 'URL': url, 'LC_ALL': 'C',
-                 'PORT': str(urlsplit(url).port)},
+                 'PORT': str(urlsplit(url).port), **(env or {})},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
 

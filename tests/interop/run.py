@@ -15,6 +15,7 @@ goes wrong is a failure.
 `run.py --list` names the scenarios.
 """
 import argparse
+import base64
 import json
 import os
 import shutil
@@ -68,6 +69,22 @@ FACTS = {
     'together': 'calls made at once get their own answers',
     'cancel': 'a cancelled call stops, and the session goes on',
     'changed': 'a change of the list of tools is told',
+    'invalid': 'arguments that do not fit are a result that says so',
+    'resources': 'resources and templates are listed',
+    'read-text': 'a resource of text is read',
+    'read-bytes': 'a resource of bytes is read',
+    'read-template': 'a resource of a template is read',
+    'read-missing': 'a resource that is not there is refused',
+    'subscribe': 'who has subscribed is told that a resource has changed',
+    'prompts': 'prompts are listed, with their arguments',
+    'prompt': 'the messages of a prompt are had',
+    'complete': 'arguments of a prompt and of a template are completed',
+    'log': 'the log comes from the level on that was asked for',
+    'accept': 'a form that was filled in gets there',
+    'decline': 'that a form was declined gets there',
+    'sample': "the client's model is asked",
+    'roots': "the client's roots are asked for",
+    'task': 'a call is made a task, and its result is had',
     'ping': 'ping is answered',
     'leave': 'the server leaves when its input ends',
 }
@@ -107,19 +124,31 @@ class Tap:
             print(f'# {name}: {why}')
         sys.stdout.flush()
 
+    def skip(self, name, why):
+        self.count += 1
+        print(f'ok {self.count} - {name} # SKIP {why}')
+        sys.stdout.flush()
+
     def finish(self):
         print(f'1..{self.count}')
         return 1 if self.failures or not self.count else 0
 
 
+class Lacking(str):
+    """Why an SDK cannot do something."""
+
+
 def read_report(output, facts):
-    """{check: why it failed, or None} from a client's "pass" and "fail"."""
+    """{check: why it failed, or is Lacking, or None} from a client's "pass",
+    "fail" and "skip"."""
     report = {}
     for line in output.splitlines():
         verdict, _, rest = line.partition(' ')
         name, _, why = rest.partition(' ')
         if verdict in ('pass', 'fail') and name in facts:
             report[name] = None if verdict == 'pass' else why or 'no reason'
+        elif verdict == 'skip' and name in facts:
+            report[name] = Lacking(why)
     return report
 
 
@@ -136,7 +165,10 @@ def check_client(tap, client, way, server):
             continue
         why = report.get(name, f'not reported; the client left with {code}: '
                                + last_line(err))
-        tap.result(why is None, f'{way.name}: {fact}', why)
+        if isinstance(why, Lacking):
+            tap.skip(f'{way.name}: {fact}', why)
+        else:
+            tap.result(why is None, f'{way.name}: {fact}', why)
     if tap.failures > failures:
         sys.stderr.write(out + err)
 
@@ -229,6 +261,117 @@ def check_text(tap, call, fact, wanted, *words):
     tap.result(called.code == 0 and called.text() == wanted, fact, called.why)
 
 
+def get(result, *path):
+    """What is there, or None."""
+    for step in path:
+        try:
+            result = result[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return result
+
+
+def check_result(tap, call, fact, path, wanted, *words):
+    """A part of what an action prints; `wanted` may be a function of it."""
+    done = call(*words)
+    found = get(done.result, *path)
+    good = wanted(found) if callable(wanted) else found == wanted
+    tap.result(done.code == 0 and good, fact, done.why)
+
+
+def check_refused(tap, call, fact, *words):
+    """An error, theirs or ours, or a result that is one."""
+    done = call(*words)
+    told = done.is_error() or 'error' in (done.result or {})
+    tap.result(done.code in (1, 3, 4) and told, fact, done.why)
+
+
+def check_form(tap, call):
+    check_result(tap, call, 'a form is filled in with its defaults',
+                 ('content', 0, 'text'), 'Hello, nobody, 36!',
+                 'call', 'ask', '--accept-defaults')
+
+
+def check_questions(tap, call):
+    """What a server may ask of a client."""
+    text = ('content', 0, 'text')
+    check_form(tap, call)
+    check_result(tap, call, 'a form is declined', text, 'decline',
+                 'call', 'ask', '--decline')
+    check_result(tap, call, 'roots are told', text, 'file:///srv/a file:///b',
+                 'call', 'roots', '--root', 'file:///srv/a',
+                 '--root', 'file:///b')
+    check_refused(tap, call, 'a model that is not there is not asked',
+                  'call', 'consult', 'question=why')
+
+
+def check_resources(tap, call):
+    def has(*uris):
+        return lambda found: set(uris) <= {one.get('uri') for one in found}
+
+    check_result(tap, call, 'resources are listed', ('resources',),
+                 has('demo://hello', 'demo://pixel', 'demo://time'),
+                 'resources')
+    check_result(tap, call, 'templates are listed',
+                 ('resourceTemplates', 0, 'uriTemplate'),
+                 'demo://greeting/{name}', 'templates')
+    check_result(tap, call, 'a resource of text is read',
+                 ('contents', 0, 'text'), 'Hello there.\n',
+                 'read', 'demo://hello')
+    check_result(tap, call, 'a resource of bytes is read',
+                 ('contents', 0, 'blob'),
+                 lambda blob: base64.b64decode(blob)[1:4] == b'PNG',
+                 'read', 'demo://pixel')
+    check_result(tap, call, 'a resource of a template is read',
+                 ('contents', 0, 'text'), 'Hello, Ada!',
+                 'read', 'demo://greeting/Ada')
+    check_refused(tap, call, 'a resource that is not there is told',
+                  'read', 'demo://nothing')
+
+
+def check_prompts(tap, call):
+    check_result(tap, call, 'prompts are listed', ('prompts', 0, 'name'),
+                 'greeting', 'prompts')
+    check_result(tap, call, 'the messages of a prompt are had',
+                 ('messages', 0, 'content', 'text'), 'Greet Ada.',
+                 'prompt', 'greeting', 'name=Ada')
+    for what, name in (('prompt', 'greeting'),
+                       ('resource', 'demo://greeting/{name}')):
+        check_result(tap, call, f'an argument of a {what} is completed',
+                     ('completion', 'values'), ['Ada', 'Alan'],
+                     'complete', what, name, 'name=A')
+
+
+def check_log(tap, call, sdk, way):
+    fact = 'the log comes from the level on that was asked for'
+    if way.mode == 'legacy' and sdk.logs_apart:
+        tap.skip(fact, 'this SDK logs on the stream of the session, where it '
+                       'may come after the result')
+        return
+    done = call('call', 'note', 'text=careful', '--server-log', 'warning')
+    tap.result(done.text() == 'noted' and 'careful' in done.err and
+               'a note' not in done.err, fact,
+               f'{done.why}; {done.err[:200]!r}')
+
+
+def check_task(tap, call, sdk):
+    fact = 'a call is made a task, and its result is had'
+    if sdk.has_tasks:
+        check_result(tap, call, fact, ('content', 0, 'text'),
+                     'been to town', 'call', 'errand', 'where=town', '--task')
+    else:
+        tap.skip(fact, 'the server made with this SDK has no tasks')
+
+
+def check_offers(tap, call, sdk, way):
+    """All that a server has besides tools."""
+    check_resources(tap, call)
+    check_prompts(tap, call)
+    check_log(tap, call, sdk, way)
+    check_questions(tap, call)
+    check_task(tap, call, sdk)
+
+
 def check_refusals(tap, call, failing):
     failed = call('call', *failing)
     tap.result(failed.code != 0 and failed.is_error(),
@@ -261,7 +404,12 @@ def check_server(tap, call):
 def stdio_server(tap, tools, sdk, _ways):
     """Our command starts their server."""
     server = sdk.script('server')
-    check_server(tap, lambda *words: call_child(tools.fairlead, server, *words))
+
+    def call(*words):
+        return call_child(tools.fairlead, server, *words)
+
+    check_server(tap, call)
+    check_form(tap, call)  # each call starts a server, so this will do
 
 
 class Watch:
@@ -293,7 +441,8 @@ def check_watch(tap, watch, revision):
             watch.says('progress', *(f'{n} of 5' for n in range(1, 6))),
         'a cancelled call stops, and the session goes on':
             watch.says('ended', 'E_CANCELLED') and
-            watch.says('result', '5 steps', '1 stopped', 'unlocked'),
+            watch.says('result', '5 steps', '1 stopped', 'unlocked',
+                       *(['tock'] if 'updated' in watch.lines else [])),
         'a change of the list of tools is told':
             watch.code == 0 and
             watch.says('notification', 'notifications/tools/list_changed') and
@@ -301,6 +450,14 @@ def check_watch(tap, watch, revision):
     }
     for fact, good in facts.items():
         tap.result(good, fact, watch.why())
+
+
+def check_updated(tap, watch, sdk):
+    fact = 'who has subscribed is told that a resource has changed'
+    if sdk.subscribes:
+        tap.result(watch.says('updated', 'demo://time'), fact, watch.why())
+    else:
+        tap.skip(fact, 'servers of this SDK never declare it')
 
 
 class Named:
@@ -311,6 +468,9 @@ class Named:
 
     def result(self, good, name, why=''):
         self.tap.result(good, f'{self.name}: {name}', why)
+
+    def skip(self, name, why):
+        self.tap.skip(f'{self.name}: {name}', why)
 
 
 def http_server(tap, tools, sdk, ways):
@@ -325,9 +485,16 @@ def http_server(tap, tools, sdk, ways):
         revision = way.revision if MODERN_CLIENT else LEGACY
         with serving([*server, str(port)], port):
             named = Named(tap, way.name)
-            check_server(named, lambda *words: Call(
-                [tools.fairlead, 'call', url, '--json', *offer, *words]))
-            check_watch(named, Watch([tools.watch, url, *newest]), revision)
+
+            def call(*words):
+                return Call([tools.fairlead, 'call', url, '--json', *offer,
+                             *words])
+
+            check_server(named, call)
+            check_offers(named, call, sdk, way)
+            watch = Watch([tools.watch, url, *newest])
+            check_watch(named, watch, revision)
+            check_updated(named, watch, sdk)
 
 
 def socket_server(tap, tools, sdk, _ways):

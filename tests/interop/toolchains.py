@@ -24,6 +24,14 @@ VERSION_SECONDS = 30
 REMEMBER_FAILURE_SECONDS = 600
 
 
+class Sdk:
+    """What servers made with it can do, unless a class says otherwise."""
+
+    has_tasks = False
+    subscribes = True
+    logs_apart = False  # from the answer of the request it belongs to
+
+
 class Skip(Exception):
     """The scenario cannot run here; the reason is the message."""
 
@@ -155,7 +163,7 @@ def install_pip(cache, name, pins):
     return python
 
 
-class TypeScript:
+class TypeScript(Sdk):
     """Both major versions, and server-everything, in one folder."""
 
     def __init__(self, cache, version):
@@ -163,6 +171,7 @@ class TypeScript:
                                  else (18, 0))
         self.folder = install_npm(cache, 'typescript', HERE / 'typescript')
         self.version = version
+        self.has_tasks = version == 'v1'
 
     def script(self, role):
         return [self.node, str(self.folder / f'{role}_{self.version}.mjs')]
@@ -173,11 +182,13 @@ class TypeScript:
         return [self.node, str(main), 'stdio']
 
 
-class Python:
+class Python(Sdk):
     """One virtual environment for each major version."""
 
     def __init__(self, cache, version):
         self.version = version
+        # Servers of version 1 say that they do not, whatever they handle.
+        self.subscribes = version != 'v1'
         self.python = install_pip(cache, f'python-{version}',
                                   HERE / 'python' / f'{version}.txt')
 
@@ -219,8 +230,10 @@ def build(what, command, folder, env):
         raise RuntimeError(f'{what}: {first_error(err)}')
 
 
-class Rust:
+class Rust(Sdk):
     """One program for both roles."""
+
+    logs_apart = True
 
     def __init__(self, cache, _version):
         self.cargo = need_program('cargo')
@@ -245,7 +258,7 @@ class Rust:
         return [str(self.folder / 'target' / 'debug' / 'interop'), role]
 
 
-class Go:
+class Go(Sdk):
     """One program for both roles. The sums of what it needs are looked up
     when that is fetched, and kept in the cache with it."""
 

@@ -1,13 +1,16 @@
 /*
- * watch.c - a client that is told things: steps, and changes of a list.
+ * watch.c - a client that is told things: steps, and changes of a list and of
+ * a resource.
  *
  *     watch URL [REVISION]
  *
  * One line is printed for each thing that happens, and run.py knows which
  * must: the revision agreed on, the tools, the progress of a call, a call that
  * is cancelled at its first step, the change that the tool "unlock" makes, and
- * the tools after it. Each answer asks the next question, so the functions
- * stand in the order of their callers' callers: read this file from its end.
+ * the tools after it; then, if the server takes subscriptions, that the tool
+ * "tick" has changed the resource demo://time. Each answer asks the next
+ * question, so the functions stand in the order of their callers' callers: read
+ * this file from its end.
  */
 #include <fairlead/fairlead.h>
 
@@ -22,6 +25,7 @@ struct watch {
     fl_client *client;
     uint64_t endless; /* the call to be cancelled; 0: it is */
     bool unlocked, changed;
+    bool ticked, updated;
     int failed; /* what main returns */
 };
 
@@ -72,11 +76,52 @@ static void list(struct watch *watch, fl_answer_fn *on_answer)
         fail(watch, "refused", span(fl_status_text(rc)));
 }
 
+/* As with the list, whichever comes first. */
+static void end(struct watch *watch)
+{
+    if (watch->ticked && watch->updated)
+        fl_client_close(watch->client);
+}
+
+static void on_resource_updated(fl_client *client, fl_span uri, void *user)
+{
+    struct watch *watch = user;
+
+    (void)client;
+    print("updated", uri);
+    watch->updated = true;
+    end(watch);
+}
+
+static void on_ticked(fl_client *client, const fl_answer *answer, void *user)
+{
+    struct watch *watch = user;
+
+    (void)client;
+    watch->ticked = went_well(watch, "result", answer);
+    end(watch);
+}
+
+static void on_subscribed(fl_client *client, const fl_answer *answer,
+                          void *user)
+{
+    if (answer->status == FL_E_UNSUPPORTED)
+        fl_client_close(client);
+    else if (went_well(user, "subscribed", answer))
+        call(user, "tick", "{}", NULL, on_ticked);
+}
+
 static void on_last_tools(fl_client *client, const fl_answer *answer,
                           void *user)
 {
-    if (went_well(user, "tools", answer))
+    if (!went_well(user, "tools", answer))
+        return;
+    fl_status rc = fl_client_subscribe(client, span("demo://time"), NULL,
+                                       on_subscribed, user, NULL);
+    if (rc == FL_E_UNSUPPORTED)
         fl_client_close(client);
+    else if (rc != FL_OK)
+        fail(user, "refused", span(fl_status_text(rc)));
 }
 
 /* The change may be told before its cause is answered. */
@@ -198,6 +243,7 @@ int main(int argc, char **argv)
     static const fl_client_events events = {
         .on_ready = on_ready,
         .on_notification = on_notification,
+        .on_resource_updated = on_resource_updated,
         .on_closed = on_closed,
     };
     fl_client_options options = {

@@ -64,7 +64,13 @@ func slow(ctx context.Context, request *mcp.CallToolRequest,
 }
 
 func newServer() *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "go", Version: "1"}, nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "go", Version: "1"},
+		&mcp.ServerOptions{
+			CompletionHandler:  completeName,
+			SubscribeHandler:   takeSubscription,
+			UnsubscribeHandler: endSubscription,
+		})
+	addOffers(server)
 	tool(server, "echo", func(in struct {
 		Text string `json:"text"`
 	}) (string, error) {

@@ -1,12 +1,14 @@
 """checks.py - what a Python client may expect of the demo server.
 
 Both major versions of the SDK run these; a Peer hides in what they differ.
-One line is printed for each check, "pass NAME" or "fail NAME why", and run.py
-knows which must appear.
+One line is printed for each check, "pass NAME", "fail NAME why" or "skip NAME
+why", and run.py knows which must appear.
 """
 import asyncio
 import time
 import traceback
+
+from features import FEATURES, lacking
 
 PATIENCE = 30
 LEAVE = 1.5  # after two seconds the SDK would kill the server
@@ -94,6 +96,7 @@ async def check_ping(peer):
 CHECKS = {name.removeprefix('check_'): check
           for name, check in list(globals().items())
           if name.startswith('check_')}
+CHECKS.update(FEATURES)
 
 
 async def report(name, check):
@@ -110,8 +113,11 @@ async def check_all(peer, revision):
     async def agreed():
         assert peer.revision == revision, peer.revision
     await report('revision', agreed())
+    lacks = lacking(peer)
     for name, check in CHECKS.items():
-        if name != 'ping' or revision < '2026':
+        if name in lacks:
+            print(f'skip {name} {lacks[name]}', flush=True)
+        elif name != 'ping' or revision < '2026':
             await report(name, check(peer))
 
 

@@ -10,14 +10,17 @@ from mcp import ClientSession, McpError, StdioServerParameters, types
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from pydantic import AnyUrl
 
 from checks import prove
+from features import Answers
 
 
-class Peer:
+class Peer(Answers):
     Error = McpError
 
     def __init__(self):
+        super().__init__(types)
         self.session, self.revision, self.heard = None, None, 0
         self.changed = asyncio.Event()
 
@@ -26,6 +29,8 @@ class Peer:
             self.heard += 1
             if isinstance(message.root, types.ToolListChangedNotification):
                 self.changed.set()
+            if isinstance(message.root, types.ResourceUpdatedNotification):
+                self.updated.put_nowait(message.root.params.uri)
 
     @asynccontextmanager
     async def watch(self):
@@ -42,6 +47,26 @@ class Peer:
         return await self.session.call_tool(
             tool, arguments,
             progress_callback=on_progress if told is not None else None)
+
+    async def read(self, uri):
+        return await self.session.read_resource(AnyUrl(uri))
+
+    @asynccontextmanager
+    async def listen(self, uri):
+        await self.session.subscribe_resource(AnyUrl(uri))
+        yield self.updated.get
+        await self.session.unsubscribe_resource(AnyUrl(uri))
+
+    async def warn_me(self):
+        await self.session.set_logging_level('warning')
+
+    async def task(self, tool, **arguments):
+        tasks = self.session.experimental
+        created = await tasks.call_tool_as_task(tool, arguments)
+        async for _ in tasks.poll_task(created.task.taskId):
+            pass
+        return await tasks.get_task_result(created.task.taskId,
+                                           types.CallToolResult)
 
     async def start(self, tool, **arguments):
         """This version leaves telling the server to its user."""
@@ -71,7 +96,8 @@ async def connect():
     peer = Peer()
     async with streams(*sys.argv[3:]) as (reader, writer, *_):
         async with ClientSession(reader, writer,
-                                 message_handler=peer.on_message) as session:
+                                 message_handler=peer.on_message,
+                                 **peer.callbacks()) as session:
             peer.session = session
             peer.revision = (await session.initialize()).protocolVersion
             yield peer

@@ -13,14 +13,17 @@ from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.client.sse import sse_client
 
 from checks import prove
+from features import Answers
 
-warnings.simplefilter('ignore')  # ping is deprecated; it is checked all the same
+# What is deprecated is checked all the same.
+warnings.simplefilter('ignore')
 
 
-class Peer:
+class Peer(Answers):
     Error = MCPError
 
     def __init__(self):
+        super().__init__(types)
         self.session, self.revision, self.heard = None, None, 0
         self.changed = asyncio.Event()
 
@@ -28,6 +31,8 @@ class Peer:
         self.heard += 1
         if isinstance(message, types.ToolListChangedNotification):
             self.changed.set()
+        if isinstance(message, types.ResourceUpdatedNotification):
+            self.updated.put_nowait(message.params.uri)
 
     @asynccontextmanager
     async def watch(self):
@@ -50,6 +55,27 @@ class Peer:
             tool, arguments,
             progress_callback=on_progress if told is not None else None)
 
+    async def read(self, uri):
+        return await self.session.read_resource(uri)
+
+    @asynccontextmanager
+    async def listen(self, uri):
+        if self.revision < '2026':
+            await self.session.subscribe_resource(uri)
+            yield self.updated.get
+            await self.session.unsubscribe_resource(uri)
+            return
+        async with self.session.listen(
+                resource_subscriptions=[uri]) as events:
+            async def told():
+                return (await anext(events)).uri
+            yield told
+
+    async def warn_me(self):
+        """Servers of today are asked with each request, see connect()."""
+        if self.revision < '2026':
+            await self.session.set_logging_level('warning')
+
     async def start(self, tool, **arguments):
         task = asyncio.create_task(self.call(tool, **arguments))
 
@@ -71,8 +97,9 @@ def reach(server, *arguments):
 async def connect():
     peer = Peer()
     mode, _, *server = sys.argv[1:]
-    async with Client(reach(*server), mode=mode,
-                      message_handler=peer.on_message) as client:
+    async with Client(reach(*server), mode=mode, log_level='warning',
+                      message_handler=peer.on_message,
+                      **peer.callbacks()) as client:
         peer.session, peer.revision = client, client.protocol_version
         yield peer
 

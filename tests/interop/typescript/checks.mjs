@@ -3,10 +3,12 @@
  *
  * Both major versions of the SDK run these; they differ only in how a client
  * is made and called, which is what `peer` hides. One line is printed for each
- * check, "pass NAME" or "fail NAME why", and run.py knows which must appear.
+ * check, "pass NAME", "fail NAME why" or "skip NAME why", and run.py knows which
+ * must appear.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { features, lacking } from './features.mjs';
 
 const PATIENCE_MS = 30_000;
 const LEAVE_MS = 1_500; // after two seconds the SDK would kill the server
@@ -161,8 +163,8 @@ export function watchTools() {
 
 /*
  * `peer` is { client, transport, changes, connect(), agreed(),
- * call(tool, arguments, options) }; `revision` is the one that must be agreed
- * on, and `changes` comes from watchTools().
+ * call(tool, arguments, options) }, and what features.mjs needs; `revision` is
+ * the one that must be agreed on, and `changes` comes from watchTools().
  */
 export async function prove(peer, revision) {
     await report('revision', async () => {
@@ -170,12 +172,17 @@ export async function prove(peer, revision) {
         peer.heard = listenIn(peer.transport);
         assert.equal(peer.agreed(), revision);
     });
+    peer.revision = revision;
     const checks = { list, echo, add, progress, fail, large, unknown,
-        together, cancel, changed };
+        together, cancel, changed, ...features };
+    const lacks = lacking(peer);
     if (revision < '2026')
         checks.ping = ping;
     checks.leave = leave; // last: nothing works after it
     for (const [name, check] of Object.entries(checks))
-        await report(name, () => check(peer));
+        if (name in lacks)
+            console.log(`skip ${name} ${lacks[name]}`);
+        else
+            await report(name, () => check(peer));
     process.exit(0);
 }

@@ -2,31 +2,39 @@
 //!
 //! The SDK takes anything that reads and writes for a line transport; here it
 //! is a TCP stream. MODE "legacy" opens with initialize, "auto" asks with
-//! server/discover first. One line is printed for each check, "pass NAME" or
-//! "fail NAME why", and run.py knows which must appear.
+//! server/discover first. One line is printed for each check, "pass NAME",
+//! "fail NAME why" or "skip NAME why", and run.py knows which must appear.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest,
-    ErrorCode, PingRequest, ProgressNotificationParam, ProtocolVersion,
-    ServerNotification, ServerResult, SubscriptionFilter,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig,
+    ClientRequest, CreateMessageRequestParams, CreateMessageResult,
+    ElicitRequestParams, ElicitResult, ErrorCode, ListRootsResult,
+    LoggingMessageNotificationParam, PingRequest, ProgressNotificationParam,
+    ProtocolVersion, ResourceUpdatedNotificationParam, ServerNotification,
+    ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
-    NotificationContext, PeerRequestOptions, RunningService, ServiceError,
+    NotificationContext, PeerRequestOptions, RequestContext, RunningService,
+    ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{
-    ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient,
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData,
+    RoleClient,
 };
 use serde_json::{json, Value};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-type Outcome = Result<(), String>;
+use crate::features::{self, Answers};
+use crate::{made, wire};
+
+pub type Outcome = Result<(), String>;
 type Progress = Arc<Mutex<Vec<f64>>>;
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,12 +44,57 @@ const AWKWARD: &str =
     "Grüße, 你好, \u{1F600}, \"quoted\"\n\\ \u{2028} end";
 
 #[derive(Clone, Default)]
-struct Handler {
+pub struct Handler {
     progress: Progress,
     changed: Arc<Notify>,
+    answers: Answers,
+    tasks: bool,
 }
 
 impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        features::config(self.tasks)
+    }
+
+    async fn create_elicitation(
+        &self,
+        question: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(made!(self.answers.elicit(wire!(question))))
+    }
+
+    async fn create_message(
+        &self,
+        question: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        Ok(made!(self.answers.sample(wire!(question))))
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        Ok(made!(self.answers.roots()))
+    }
+
+    async fn on_logging_message(
+        &self,
+        line: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.answers.lines.lock().unwrap().push(wire!(line));
+    }
+
+    async fn on_resource_updated(
+        &self,
+        _: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.answers.updated.notify_one();
+    }
+
     async fn on_progress(
         &self,
         step: ProgressNotificationParam,
@@ -55,13 +108,14 @@ impl ClientHandler for Handler {
     }
 }
 
-struct Peer {
-    service: RunningService<RoleClient, Handler>,
+pub struct Peer {
+    pub service: RunningService<RoleClient, Handler>,
+    pub answers: Answers,
     progress: Progress,
     changed: Arc<Notify>,
 }
 
-fn expect(truth: bool, why: impl ToString) -> Outcome {
+pub fn expect(truth: bool, why: impl ToString) -> Outcome {
     if truth {
         Ok(())
     } else {
@@ -69,22 +123,26 @@ fn expect(truth: bool, why: impl ToString) -> Outcome {
     }
 }
 
-fn tell(error: impl ToString) -> String {
+pub fn tell(error: impl ToString) -> String {
     error.to_string()
 }
 
-fn text_of(result: &CallToolResult) -> &str {
+pub fn text_of(result: &CallToolResult) -> &str {
     let text = result.content.first().and_then(|block| block.as_text());
     text.map_or("", |text| &text.text)
 }
 
-fn params(tool: &'static str, input: Value) -> CallToolRequestParams {
+pub fn params(tool: &'static str, input: Value) -> CallToolRequestParams {
     let input = input.as_object().cloned().unwrap_or_default();
     CallToolRequestParams::new(tool).with_arguments(input)
 }
 
 impl Peer {
-    async fn connect(mode: &str, address: &str) -> Result<Peer, String> {
+    pub async fn connect(
+        mode: &str,
+        address: &str,
+        tasks: bool,
+    ) -> Result<Peer, String> {
         let lifecycle = match mode {
             "legacy" => ClientLifecycleMode::Initialize,
             _ => ClientLifecycleMode::Auto {
@@ -92,7 +150,8 @@ impl Peer {
                 legacy_version: Some(ProtocolVersion::V_2025_11_25),
             },
         };
-        let handler = Handler::default();
+        let handler = Handler { tasks, ..Handler::default() };
+        let answers = handler.answers.clone();
         let progress = handler.progress.clone();
         let changed = handler.changed.clone();
         let service = if address.starts_with("http") {
@@ -103,12 +162,16 @@ impl Peer {
             handler.serve_with_lifecycle(stream, lifecycle).await
         };
         let service = service.map_err(tell)?;
-        Ok(Peer { service, progress, changed })
+        Ok(Peer { service, answers, progress, changed })
     }
 
     fn revision(&self) -> String {
         let info = self.service.peer_info();
         info.map_or(String::new(), |i| i.protocol_version.to_string())
+    }
+
+    pub fn is_modern(&self) -> bool {
+        self.revision().as_str() >= "2026"
     }
 
     fn steps(&self) -> Vec<f64> {
@@ -123,7 +186,7 @@ impl Peer {
         self.service.call_tool(params(tool, input)).await
     }
 
-    async fn call(
+    pub async fn call(
         &self,
         tool: &'static str,
         input: Value,
@@ -270,7 +333,7 @@ async fn report(name: &str, check: impl Future<Output = Outcome>) {
 }
 
 pub async fn prove(mode: &str, revision: &str, address: &str) {
-    let connected = timeout(PATIENCE, Peer::connect(mode, address)).await;
+    let connected = timeout(PATIENCE, Peer::connect(mode, address, false)).await;
     let peer = match connected {
         Ok(Ok(peer)) => peer,
         Ok(Err(why)) => return println!("fail revision {why}"),
@@ -288,7 +351,25 @@ pub async fn prove(mode: &str, revision: &str, address: &str) {
     report("together", together(&peer)).await;
     report("cancel", cancel(&peer)).await;
     report("changed", changed(&peer)).await;
+    report("invalid", features::invalid(&peer)).await;
+    report("resources", features::resources(&peer)).await;
+    report("read-text", features::read_text(&peer)).await;
+    report("read-bytes", features::read_bytes(&peer)).await;
+    report("read-template", features::read_template(&peer)).await;
+    report("read-missing", features::read_missing(&peer)).await;
+    report("subscribe", features::subscribe(&peer)).await;
+    report("prompts", features::prompts(&peer)).await;
+    report("prompt", features::prompt(&peer)).await;
+    report("complete", features::complete(&peer)).await;
+    report("log", features::log(&peer)).await;
+    report("accept", features::accept(&peer)).await;
+    report("decline", features::decline(&peer)).await;
+    report("sample", features::sample(&peer)).await;
+    report("roots", features::roots(&peer)).await;
     if revision < "2026" {
+        println!("skip task this SDK has those of 2026-07-28 only");
         report("ping", ping(&peer)).await;
+    } else {
+        report("task", features::task(mode, address)).await;
     }
 }

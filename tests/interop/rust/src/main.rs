@@ -1,9 +1,13 @@
 //! interop client MODE REVISION ADDRESS - the checks, with the Rust SDK.
 //! interop server PORT                  - the demo's tools, over HTTP.
 
+#![allow(deprecated)] // what is deprecated is checked all the same
+
 use std::env;
 
 mod client;
+mod features;
+mod offers;
 mod server;
 
 #[tokio::main(flavor = "current_thread")]
