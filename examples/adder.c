@@ -1,14 +1,20 @@
 /*
- * adder.c - the smallest server: one tool, any address.
+ * adder.c - a whole server in ten lines: one tool, any address.
  *
- *     adder                          speaks over stdin and stdout
- *     adder tcp://127.0.0.1:7332     serves many clients at once
- *     adder stdio: unix:/tmp/adder   or all of that
+ *     adder                            speaks over stdin and stdout
+ *     adder http://127.0.0.1:8080/mcp  serves many clients at once
  *
- * An argument that is missing or of the wrong type need not be checked for:
- * asking for it marks the call, and the answer names it.
+ *     fairlead call call add a=2 b=3 -- ./adder
+ *     fairlead call http://127.0.0.1:8080/mcp call add a=2 b=3
+ *
+ * The schema is what clients are told, and what arguments are checked against
+ * before the handler runs: add() is called with two numbers, or not at all.
  */
 #include <fairlead/fairlead.h>
+
+#define TWO_NUMBERS                                                            \
+    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},"        \
+    "\"b\":{\"type\":\"number\"}},\"required\":[\"a\",\"b\"]}"
 
 static void add(fl_call *call, void *user)
 {
@@ -19,20 +25,11 @@ static void add(fl_call *call, void *user)
 
 int main(int argc, char **argv)
 {
-    static const char *const only_stdio[] = {"stdio:", NULL};
+    const char *urls[] = {argc > 1 ? argv[1] : "stdio:", NULL};
     fl_server *server = fl_server_new("adder", "1.0");
-    fl_tool tool = {
-        .name = "add",
-        .description = "Adds two numbers",
-        .input_schema = "{\"type\":\"object\",\"properties\":{"
-                        "\"a\":{\"type\":\"number\"},"
-                        "\"b\":{\"type\":\"number\"}},"
-                        "\"required\":[\"a\",\"b\"]}",
-        .call = add,
-    };
+    fl_tool tool = {.name = "add", .input_schema = TWO_NUMBERS, .call = add};
 
     if (server == NULL || fl_server_add_tool(server, &tool) != FL_OK)
         return 1;
-    return fl_server_run(server, argc > 1 ? (const char *const *)(argv + 1)
-                                          : only_stdio);
+    return fl_server_run(server, urls);
 }

@@ -5,8 +5,10 @@
  *     call_a_tool -- add '{"a":2,"b":3}' ./adder stdio:
  *
  * The second form runs the server as a child process. Requests may be made
- * at once: they wait until the session is ready and leave in order. Results
- * are printed as the JSON they are.
+ * at once: they wait until client and server have agreed on a revision, and
+ * leave in order. Results are printed as the JSON they are. What the server
+ * asks the user is answered with the defaults it has given, and said; see
+ * ask_back.c for a server that does.
  */
 #include <fairlead/fairlead.h>
 
@@ -54,6 +56,15 @@ static void on_progress(fl_client *client, double progress, double total,
            message.ptr);
 }
 
+/* A program with a user would show him the message and the form. */
+static void elicit(fl_client *client, fl_ask *ask, void *user)
+{
+    (void)client, (void)user;
+    print("asked", fl_ask_message(ask));
+    if (fl_ask_accept_defaults(ask) != FL_OK)
+        fl_ask_error(ask, -32603, "out of memory");
+}
+
 /* Comes once, whatever happened; then the loop has nothing left to do. */
 static void on_closed(fl_client *client, const fl_error *why, void *user)
 {
@@ -67,6 +78,7 @@ static void on_closed(fl_client *client, const fl_error *why, void *user)
 }
 
 static const fl_client_events events = {.on_closed = on_closed};
+static const fl_client_handlers handlers = {.elicit = elicit};
 
 static fl_span span(const char *text)
 {
@@ -78,8 +90,8 @@ static bool ask(fl_client *client, struct talk *talk, char **words)
     fl_request_options options = {.on_progress = on_progress};
 
     talk->open = 2;
-    return fl_client_request(client, "tools/list", span(""), NULL, on_tools,
-                             talk, NULL) == FL_OK &&
+    return fl_client_list(client, FL_LIST_TOOLS, NULL, on_tools, talk, NULL) ==
+               FL_OK &&
            fl_client_call_tool(client, span(words[0]), span(words[1]), &options,
                                on_result, talk, NULL) == FL_OK;
 }
@@ -94,6 +106,7 @@ int main(int argc, char **argv)
     bool spawn = strcmp(argv[1], "--") == 0;
     fl_client_options options = {
         .name = "call_a_tool",
+        .handlers = &handlers,
         .connection.no_reconnect = true,
         .connection.child.argv = (const char *const *)(argv + 4),
     };

@@ -1,7 +1,9 @@
 /*
  * embed.c - fairlead inside a loop that is not its own.
  *
- *     embed [URL]        tcp://127.0.0.1:0 by default
+ *     embed [URL]        tcp://127.0.0.1:0 by default; says on which port
+ *
+ *     fairlead call tcp://127.0.0.1:PORT call last_line
  *
  * The program has a poll() loop of its own, which reads lines from the
  * terminal. It adds one descriptor to the set, and serves MCP beside that:

@@ -4,11 +4,14 @@
  *
  *     slow_tool [URL]...
  *
+ *     fairlead call call count_down from=30 -- ./slow_tool
+ *
  * fl_call_defer() gives a call that lives until it is answered; the handler
  * returns, and the loop serves others meanwhile. When the client cancels, or
  * goes away, on_cancel comes: the call must still be answered, but now. The
  * timer that is under way cannot be called back, so it finds out by itself
- * that there is no call any more, and frees what is left.
+ * that there is no call any more, and frees what is left. worker.c does the
+ * same with a thread in place of the timer.
  */
 #include <fairlead/fairlead.h>
 
