@@ -680,7 +680,7 @@ static fl_status judge_in_time(fl_span schema_text, fl_span instance)
         rc = fl_schema_check(schema, instance, &fault);
     fl_schema_free(schema);
     long took = spent() - from;
-    if (took > stretched(5000))
+    if (took > stretched(25000)) /* without bounds it would be minutes */
         fail_msg("took %ld ms", took);
     return rc;
 }
