@@ -6,7 +6,7 @@
  *
  *     read    cut the lines, check and classify each (rpc/msg)
  *     relay   and copy each to an output with another id, as a gateway does
- *     serve   and have a server of the peer room find the tool, run it and
+ *     serve   and have an fl_server find the tool, run it and
  *             answer, on a link that only gathers what is sent
  *
  * Each is the median of several rounds, and the rounds of the layers are

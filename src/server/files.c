@@ -167,7 +167,8 @@ static fl_status add_template(fl_mount *m, const fl_files *files)
                            .annotations = files->annotations,
                            .read = fl_mount_read,
                            .complete = complete_path,
-                           .user = m});
+                           .user = m},
+            NULL);
     fl_buf_reset(&uri);
     return rc;
 }

@@ -69,8 +69,8 @@ static fl_status add_resource(fl_mount *m, fl_manifest_item *item,
     item->uri = fl_mem_string(fl_span_of(uri));
     if (item->uri == NULL)
         return FL_E_NOMEM;
-    fl_status rc =
-        fl_resources_add(&m->server->catalogs[FL_LIST_RESOURCES], &resource);
+    fl_status rc = fl_resources_add(&m->server->catalogs[FL_LIST_RESOURCES],
+                                    &resource, NULL);
     if (rc != FL_OK) {
         fl_mem_free(item->uri);
         item->uri = NULL;

@@ -5,8 +5,10 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "base/status.h"
 #include "json/nav.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void write_arguments(fl_json_writer *writer, const fl_prompt *prompt,
@@ -144,18 +146,30 @@ static bool are_sound(const fl_prompt *prompt)
     return true;
 }
 
-static bool is_sound(const fl_prompt *prompt)
+/* What is wrong with it, or NULL. */
+static const char *find_fault(const fl_prompt *prompt)
 {
-    return prompt->name != NULL && prompt->name[0] != '\0' &&
-           prompt->get != NULL && fl_catalog_is_json(prompt->icons, '[') &&
-           fl_catalog_is_json(prompt->meta, '{') &&
-           prompt->argument_count <= FL_PROMPTS_ARGUMENTS && are_sound(prompt);
+    if (prompt->name == NULL || prompt->name[0] == '\0')
+        return "it has no name";
+    if (prompt->get == NULL)
+        return "it has no handler";
+    if (!fl_catalog_is_json(prompt->icons, '['))
+        return "icons is not a JSON array";
+    if (!fl_catalog_is_json(prompt->meta, '{'))
+        return "meta is not a JSON object";
+    if (prompt->argument_count > FL_PROMPTS_ARGUMENTS)
+        return "it has more than 256 arguments";
+    return are_sound(prompt) ? NULL : "an argument has no name of its own";
 }
 
-fl_status fl_prompts_add(fl_catalog *prompts, const fl_prompt *prompt)
+fl_status fl_prompts_add(fl_catalog *prompts, const fl_prompt *prompt,
+                         fl_error *error)
 {
-    if (!is_sound(prompt))
-        return FL_E_INVALID;
+    const char *fault = find_fault(prompt);
+
+    static_assert(FL_PROMPTS_ARGUMENTS == 256, "as it says above");
+    if (fault != NULL)
+        return fl_error_set(error, FL_E_INVALID, "%s", fault);
     fl_prompts_entry *made = copy(prompt);
     if (made == NULL)
         return FL_E_NOMEM;

@@ -17,9 +17,9 @@ typedef struct fl_prompts_entry {
 
 extern const fl_catalog_kind fl_prompts_kind;
 
-/* As fl_server_add_prompt(). */
+/* As fl_server_add_prompt(); `error` says what is wrong. */
 FL_MUST_USE fl_status fl_prompts_add(fl_catalog *prompts,
-                                     const fl_prompt *prompt);
+                                     const fl_prompt *prompt, fl_error *error);
 
 /* The argument that a raw JSON string names, or NULL. */
 const fl_prompt_argument *fl_prompts_argument(const fl_prompt *prompt,

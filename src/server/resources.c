@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "base/status.h"
 
 static void write_entry(fl_json_writer *writer, const fl_entry *entry,
                         const fl_revision *revision)
@@ -90,13 +91,24 @@ static bool is_text(const char *text)
     return text != NULL && text[0] != '\0';
 }
 
-static bool is_sound(const fl_resource *resource)
+/* What is wrong with it, or NULL. */
+static const char *find_fault(const fl_resource *resource)
 {
-    return is_text(resource->uri) && is_text(resource->name) &&
-           resource->read != NULL && resource->size <= INT64_MAX &&
-           fl_catalog_is_json(resource->annotations, '{') &&
-           fl_catalog_is_json(resource->icons, '[') &&
-           fl_catalog_is_json(resource->meta, '{');
+    if (!is_text(resource->uri))
+        return "it has no URI";
+    if (!is_text(resource->name))
+        return "it has no name";
+    if (resource->read == NULL)
+        return "it has no handler";
+    if (resource->size > INT64_MAX)
+        return "its size is no size";
+    if (!fl_catalog_is_json(resource->annotations, '{'))
+        return "annotations is not a JSON object";
+    if (!fl_catalog_is_json(resource->icons, '['))
+        return "icons is not a JSON array";
+    if (!fl_catalog_is_json(resource->meta, '{'))
+        return "meta is not a JSON object";
+    return NULL;
 }
 
 /* Takes the template over. */
@@ -116,18 +128,24 @@ static fl_status add(fl_catalog *catalog, const fl_resource *resource,
     return rc;
 }
 
-fl_status fl_resources_add(fl_catalog *resources, const fl_resource *resource)
+fl_status fl_resources_add(fl_catalog *resources, const fl_resource *resource,
+                           fl_error *error)
 {
-    return is_sound(resource) ? add(resources, resource, NULL) : FL_E_INVALID;
+    const char *fault = find_fault(resource);
+
+    return fault == NULL ? add(resources, resource, NULL)
+                         : fl_error_set(error, FL_E_INVALID, "%s", fault);
 }
 
-fl_status fl_templates_add(fl_catalog *templates, const fl_resource *resource)
+fl_status fl_templates_add(fl_catalog *templates, const fl_resource *resource,
+                           fl_error *error)
 {
+    const char *fault = find_fault(resource);
     fl_template *template;
 
-    if (!is_sound(resource))
-        return FL_E_INVALID;
-    fl_status rc = fl_template_new(fl_span_of(resource->uri), &template, NULL);
+    if (fault != NULL)
+        return fl_error_set(error, FL_E_INVALID, "%s", fault);
+    fl_status rc = fl_template_new(fl_span_of(resource->uri), &template, error);
     if (rc != FL_OK)
         return rc == FL_E_NOMEM ? rc : FL_E_INVALID;
     return add(templates, resource, template);

@@ -20,11 +20,14 @@ typedef struct fl_resources_entry {
 extern const fl_catalog_kind fl_resources_kind;
 extern const fl_catalog_kind fl_templates_kind;
 
-/* As fl_server_add_resource() and fl_server_add_template(). */
+/* As fl_server_add_resource() and fl_server_add_template(); `error`, which may
+ * be NULL, says what is wrong. */
 FL_MUST_USE fl_status fl_resources_add(fl_catalog *resources,
-                                       const fl_resource *resource);
+                                       const fl_resource *resource,
+                                       fl_error *error);
 FL_MUST_USE fl_status fl_templates_add(fl_catalog *templates,
-                                       const fl_resource *resource);
+                                       const fl_resource *resource,
+                                       fl_error *error);
 
 /* The first template that `uri` (its meaning) could have been made from; what
  * stood for its variables is appended to `arguments`, a JSON object.

@@ -104,22 +104,34 @@ fl_status fl_server_add_tool(fl_server *server, const fl_tool *tool)
 
 fl_status fl_server_add_resource(fl_server *server, const fl_resource *resource)
 {
-    return note(
-        server, FL_LIST_RESOURCES,
-        fl_resources_add(&server->catalogs[FL_LIST_RESOURCES], resource));
+    fl_error why = {0};
+
+    why.status =
+        fl_resources_add(&server->catalogs[FL_LIST_RESOURCES], resource, &why);
+    return why.status == FL_OK
+               ? note(server, FL_LIST_RESOURCES, FL_OK)
+               : complain(server, "resource", resource->uri, &why);
 }
 
 fl_status fl_server_add_template(fl_server *server, const fl_resource *resource)
 {
-    return note(
-        server, FL_LIST_TEMPLATES,
-        fl_templates_add(&server->catalogs[FL_LIST_TEMPLATES], resource));
+    fl_error why = {0};
+
+    why.status =
+        fl_templates_add(&server->catalogs[FL_LIST_TEMPLATES], resource, &why);
+    return why.status == FL_OK
+               ? note(server, FL_LIST_TEMPLATES, FL_OK)
+               : complain(server, "template", resource->uri, &why);
 }
 
 fl_status fl_server_add_prompt(fl_server *server, const fl_prompt *prompt)
 {
-    return note(server, FL_LIST_PROMPTS,
-                fl_prompts_add(&server->catalogs[FL_LIST_PROMPTS], prompt));
+    fl_error why = {0};
+
+    why.status =
+        fl_prompts_add(&server->catalogs[FL_LIST_PROMPTS], prompt, &why);
+    return why.status == FL_OK ? note(server, FL_LIST_PROMPTS, FL_OK)
+                               : complain(server, "prompt", prompt->name, &why);
 }
 
 static fl_status remove_from(fl_server *server, fl_list_kind list,

@@ -177,7 +177,8 @@ static fl_status add_skill(batch *b, size_t at)
             .size = b->read[at].size,
             .read = fl_skills_read,
             .user = b->server,
-        });
+        },
+        NULL);
     if (rc != FL_OK)
         return rc;
     rc = fl_catalog_add(&b->server->skills->catalog, &skill->entry);
@@ -199,7 +200,8 @@ static fl_status add_template(fl_server *server)
                                         .name = "skills",
                                         .description = "Files of skills",
                                         .read = fl_skills_read,
-                                        .user = server});
+                                        .user = server},
+                         NULL);
     server->skills->has_template = rc == FL_OK;
     return rc;
 }

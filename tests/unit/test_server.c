@@ -410,6 +410,31 @@ static void test_server_says_what_is_wrong_with_a_tool(void **state)
     host_end(&host);
 }
 
+static void says(fl_status rc, const char *text)
+{
+    assert_int_equal(rc, FL_E_INVALID);
+    assert_string_equal(fl_server_error(host.server)->text, text);
+}
+
+static void test_server_says_what_is_wrong_with_all_else(void **state)
+{
+    const fl_resource bare = {.uri = "a:", .name = "a"};
+    const fl_resource open = {.uri = "a:{", .name = "a", .read = tool_echo};
+    const fl_prompt_argument twice[] = {{.name = "x"}, {.name = "x"}};
+    const fl_prompt prompt = {
+        .name = "p", .get = tool_echo, .arguments = twice, .argument_count = 2};
+
+    (void)state;
+    host_begin(&host, "2025-11-25");
+    says(fl_server_add_resource(host.server, &bare),
+         "resource 'a:': it has no handler");
+    says(fl_server_add_template(host.server, &open),
+         "template 'a:{': template, byte 3: not the name of a variable");
+    says(fl_server_add_prompt(host.server, &prompt),
+         "prompt 'p': an argument has no name of its own");
+    host_end(&host);
+}
+
 static void test_server_says_more_of_itself(void **state)
 {
     (void)state;
@@ -752,6 +777,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_server_tells_of_a_new_tool_when_there_is_room),
         cmocka_unit_test(test_server_refuses_a_tool_that_is_none),
         cmocka_unit_test(test_server_says_what_is_wrong_with_a_tool),
+        cmocka_unit_test(test_server_says_what_is_wrong_with_all_else),
         cmocka_unit_test(test_server_says_more_of_itself),
         cmocka_unit_test(test_server_logs_from_the_level_asked_for),
         cmocka_unit_test(test_server_listens_on_one_loop_only),
