@@ -264,7 +264,7 @@ static fl_status be(fl_authorizer *a, const char *id, const char *secret,
         rc = fl_record_set(record, FL_RECORD_CLIENT_SECRET, fl_span_of(secret));
     if (rc == FL_OK)
         rc = fl_record_set(record, FL_RECORD_METHOD,
-                           fl_span_of(fl_method_name(method)));
+                           fl_span_of(fl_client_method_name(method)));
     return rc;
 }
 

@@ -29,7 +29,7 @@ fl_client_method fl_method_find(fl_span name)
     return FL_METHOD_UNKNOWN;
 }
 
-const char *fl_method_name(fl_client_method method)
+const char *fl_client_method_name(fl_client_method method)
 {
     return methods[method];
 }

@@ -52,7 +52,7 @@ void fl_as_deinit(fl_as *as);
 
 /* "client_secret_basic" and the like; UNKNOWN, and NULL for that. */
 fl_client_method fl_method_find(fl_span name);
-const char *fl_method_name(fl_client_method method);
+const char *fl_client_method_name(fl_client_method method);
 
 /* A string member of an object, decoded, into a slot. Not there, or not a
  * string: the slot stays. FL_E_NOMEM. */

@@ -72,7 +72,7 @@ fl_status fl_register_write(const fl_register_ask *ask, fl_buf *out)
     fl_json_string(&writer, "code");
     fl_json_array_end(&writer);
     fl_json_key(&writer, "token_endpoint_auth_method");
-    fl_json_string(&writer, fl_method_name(ask->method));
+    fl_json_string(&writer, fl_client_method_name(ask->method));
     if (ask->scope.ptr != NULL) {
         fl_json_key(&writer, "scope");
         fl_json_text(&writer, ask->scope);
@@ -108,7 +108,7 @@ static fl_status judge(const fl_as *as, fl_record *record, fl_error *error)
                             "that is not possible; set client_id",
                             as->issuer);
     return fl_record_set(record, FL_RECORD_METHOD,
-                         fl_span_of(fl_method_name(method)));
+                         fl_span_of(fl_client_method_name(method)));
 }
 
 fl_status fl_register_read(fl_span json, const fl_as *as, fl_record *record,

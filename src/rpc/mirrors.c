@@ -143,25 +143,42 @@ static fl_status walk_schema(struct round *round, fl_span schema,
     return rc;
 }
 
+/* FL_E_NOMEM; a name that is too long is of no tool we know. */
+static fl_status find(const fl_mirrors *mirrors, fl_span token, fl_span *schema)
+{
+    fl_buf name;
+
+    *schema = (fl_span){0};
+    if (fl_map_count(&mirrors->schemas) == 0)
+        return FL_OK;
+    fl_buf_init(&name, NAME_MAX_BYTES);
+    fl_status rc = fl_extract_text(token, &name);
+    if (rc == FL_OK)
+        *schema = fl_span_of(fl_map_get(&mirrors->schemas, fl_buf_view(&name)));
+    fl_buf_reset(&name);
+    return rc == FL_E_TOO_BIG ? FL_OK : rc;
+}
+
+fl_span fl_mirrors_schema(const fl_mirrors *mirrors, fl_span name)
+{
+    fl_span schema;
+
+    return find(mirrors, name, &schema) == FL_OK ? schema : (fl_span){0};
+}
+
 fl_status fl_mirrors_each(const fl_mirrors *mirrors, const fl_msg *call,
                           fl_mirrors_fn *each, void *user)
 {
     struct round round = {.each = each, .user = user};
-    fl_buf name;
+    fl_span schema;
 
-    if (fl_map_count(&mirrors->schemas) == 0 ||
-        !fl_msg_method_is(call, FL_SPAN("tools/call")))
+    if (!fl_msg_method_is(call, FL_SPAN("tools/call")))
         return FL_OK;
-    fl_buf_init(&name, NAME_MAX_BYTES);
+    fl_status rc = find(mirrors, fl_extract_object(call), &schema);
+    if (rc != FL_OK || schema.len == 0)
+        return rc;
     fl_buf_init(&round.text, VALUE_MAX);
-    fl_status rc = fl_extract_text(fl_extract_object(call), &name);
-    const char *schema =
-        rc == FL_OK ? fl_map_get(&mirrors->schemas, fl_buf_view(&name)) : NULL;
-    if (schema != NULL)
-        rc = walk_schema(&round, fl_span_of(schema), call->inner.arguments, 0);
-    else if (rc == FL_E_TOO_BIG)
-        rc = FL_OK; /* no tool we know has such a name */
+    rc = walk_schema(&round, schema, call->inner.arguments, 0);
     fl_buf_reset(&round.text);
-    fl_buf_reset(&name);
     return rc;
 }

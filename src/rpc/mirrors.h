@@ -27,6 +27,10 @@ void fl_mirrors_deinit(fl_mirrors *mirrors);
  * What there is no memory or room for is not known. */
 void fl_mirrors_learn(fl_mirrors *mirrors, const fl_msg *msg);
 
+/* The input schema of the tool of this name (a token), if it has annotations;
+ * empty otherwise. Good until the next call of fl_mirrors_learn(). */
+fl_span fl_mirrors_schema(const fl_mirrors *mirrors, fl_span name);
+
 /* `name` as it is annotated, a token; `text` what the argument means: its
  * UTF-8, a whole number in decimal, "true" or "false". For this call only. */
 typedef fl_status fl_mirrors_fn(void *user, fl_span name, fl_span text);

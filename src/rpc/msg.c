@@ -26,7 +26,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { FL_MSG_SLICES = 17 }; /* beside the text itself */
+enum { FL_MSG_SLICES = 18 }; /* beside the text itself */
 
 enum slot {
     JSONRPC,
@@ -381,6 +381,7 @@ static void list_slices(fl_msg *msg, fl_span *slices[])
         &inner->name,
         &inner->uri,
         &inner->task_id,
+        &inner->task,
         &inner->input_responses,
         &inner->request_state,
         &inner->arguments,

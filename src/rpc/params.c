@@ -10,9 +10,8 @@
 
 #include "base/span.h"
 #include "rpc/claim.h"
-#include "json/nav.h"
 
-enum { PARAMS = 1, META = 2 }; /* levels of nesting */
+enum { PARAMS = 1, META = 2, ARGUMENTS = 2 }; /* levels of nesting */
 
 static bool has_escape(fl_span key)
 {
@@ -33,6 +32,7 @@ static fl_span *place_of_escaped(fl_params *params, fl_span key, fl_span *none)
            : is_spelled(key, FL_SPAN("_meta"))     ? &params->meta
            : is_spelled(key, FL_SPAN("uri"))       ? &params->uri
            : is_spelled(key, FL_SPAN("taskId"))    ? &params->task_id
+           : is_spelled(key, FL_SPAN("task"))      ? &params->task
            : is_spelled(key, FL_SPAN("inputResponses"))
                ? &params->input_responses
            : is_spelled(key, FL_SPAN("requestState")) ? &params->request_state
@@ -46,6 +46,8 @@ static fl_span *place_of(fl_params *params, fl_span key, fl_span *none)
 
     if (key.len == 4 && memcmp(name, "name", 4) == 0)
         return &params->name;
+    if (key.len == 4 && memcmp(name, "task", 4) == 0)
+        return &params->task;
     if (key.len == 9 && memcmp(name, "arguments", 9) == 0)
         return &params->arguments;
     if (key.len == 5 && memcmp(name, "_meta", 5) == 0)
@@ -94,6 +96,8 @@ void fl_params_read(const fl_json_top *top, fl_span text, fl_params *params)
     fl_json_walk_inside(&walk, top, PARAMS, text);
     while (fl_json_walk_next(&walk, &member))
         *place_of(params, member.key, &other) = member.value;
+    if (fl_json_type_of(params->arguments) == FL_JSON_OBJECT)
+        fl_json_cuts_keep(&params->cuts, top, ARGUMENTS, params->arguments);
     if (fl_json_type_of(params->meta) == FL_JSON_OBJECT)
         read_meta(top, params);
 }

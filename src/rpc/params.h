@@ -9,7 +9,7 @@
 #ifndef FL_RPC_PARAMS_H
 #define FL_RPC_PARAMS_H
 
-#include "json/scan.h"
+#include "json/nav.h"
 
 /* Raw JSON tokens borrowed from the message, of whatever type they came as
  * (strings have their quotes); an absent one is an empty span. */
@@ -27,7 +27,9 @@ typedef struct fl_params {
     fl_span name;
     fl_span uri;
     fl_span task_id;
+    fl_span task; /* the wish that it become one */
     fl_span arguments;
+    fl_json_cuts cuts;       /* of the arguments, for who looks into them */
     fl_span input_responses; /* what the client was asked for in an earlier */
     fl_span request_state;   /* round of this request, and carries for us */
     fl_span meta;

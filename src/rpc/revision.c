@@ -23,7 +23,8 @@
 
 #define WITH_2025_11_25                                                        \
     (WITH_2025_06_18 | FL_HAS_ICONS | FL_HAS_URL_ELICITATION | FL_HAS_TASKS |  \
-     FL_HAS_SSE_POLLING | FL_HAS_INPUT_ERRORS)
+     FL_HAS_SSE_POLLING | FL_HAS_INPUT_ERRORS | FL_HAS_SAMPLING_PARTS |        \
+     FL_HAS_TITLED_ENUMS)
 
 /* Tasks left the core for an extension, and so are gone from here. URL mode
  * elicitation stays, without its id and its error code. */

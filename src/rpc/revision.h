@@ -42,6 +42,10 @@ typedef enum fl_feature {
     FL_HAS_TOO_LARGE_CODE = 1 << 20, /* -32012 may be used */
     FL_HAS_INPUT_ERRORS = 1 << 21,   /* wrong arguments are the model's to read:
                                         isError, not -32602 */
+    FL_HAS_SAMPLING_PARTS = 1 << 22, /* a sampled message may have several, and
+                                        tools among them */
+    FL_HAS_TITLED_ENUMS = 1 << 23,   /* in forms; so are several choices, and
+                                        defaults that are no booleans */
 } fl_feature;
 
 typedef struct fl_revision {

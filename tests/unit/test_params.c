@@ -33,16 +33,18 @@ static void same(fl_span got, const char *want)
 
 static void test_params_are_found_as_raw_tokens(void **state)
 {
-    fl_msg msg = read_it(
-        " {\"params\" : { \"uri\":\"u\" , \"name\" : \"n\\u0061\", "
-        "\"taskId\":7, \"x\":{\"name\":1},\"arguments\": { \"a\" : [ ] } ,"
-        "\"_meta\" : {\"progressToken\": \"p\" } },\"method\":\"m\","
-        "\"id\":1,\"jsonrpc\":\"2.0\"}");
+    fl_msg msg =
+        read_it(" {\"params\" : { \"uri\":\"u\" , \"name\" : \"n\\u0061\", "
+                "\"taskId\":7,\"task\":{},\"x\":{\"name\":1},\"arguments\": { "
+                "\"a\" : [ ] } ,"
+                "\"_meta\" : {\"progressToken\": \"p\" } },\"method\":\"m\","
+                "\"id\":1,\"jsonrpc\":\"2.0\"}");
 
     (void)state;
     same(msg.inner.uri, "\"u\"");
     same(msg.inner.name, "\"n\\u0061\"");
     same(msg.inner.task_id, "7");
+    same(msg.inner.task, "{}");
     same(msg.inner.arguments, "{ \"a\" : [ ] }");
     same(msg.inner.meta, "{\"progressToken\": \"p\" }");
     same(msg.inner.progress_token, "\"p\"");
@@ -51,17 +53,34 @@ static void test_params_are_found_as_raw_tokens(void **state)
 
 static void test_params_may_be_spelled_with_escapes(void **state)
 {
-    fl_msg msg = read_it("{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{"
-                         "\"\\u006eame\":1,\"\\u0075ri\":2,\"task\\u0049d\":3,"
-                         "\"argument\\u0073\":{},\"nam\\u0065s\":4,"
-                         "\"\\u005fmeta\":{\"progress\\u0054oken\":5}}}");
+    fl_msg msg = read_it(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{"
+        "\"\\u006eame\":1,\"\\u0075ri\":2,\"task\\u0049d\":3,\"tas\\u006b\":6,"
+        "\"argument\\u0073\":{},\"nam\\u0065s\":4,"
+        "\"\\u005fmeta\":{\"progress\\u0054oken\":5}}}");
 
     (void)state;
     same(msg.inner.name, "1");
     same(msg.inner.uri, "2");
     same(msg.inner.task_id, "3");
+    same(msg.inner.task, "6");
     same(msg.inner.arguments, "{}");
     same(msg.inner.progress_token, "5");
+}
+
+/* The delimiters are those of the arguments that count, and no others. */
+static void test_params_know_where_arguments_are_cut(void **state)
+{
+    fl_msg msg = read_it("{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{"
+                         "\"_meta\":{\"a\":1,\"b\":2},\"arguments\":{\"c\":3},"
+                         "\"arguments\":{\"d\":{\"e\":4},\"f\":5},"
+                         "\"x\":{\"y\":6}}}");
+    static const size_t want[] = {4, 12, 16, 18};
+
+    (void)state;
+    same(msg.inner.arguments, "{\"d\":{\"e\":4},\"f\":5}");
+    assert_int_equal(msg.inner.cuts.count, 4);
+    assert_memory_equal(msg.inner.cuts.at, want, sizeof want);
 }
 
 static void test_params_count_the_last_of_two(void **state)
@@ -144,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_params_are_found_as_raw_tokens),
         cmocka_unit_test(test_params_may_be_spelled_with_escapes),
+        cmocka_unit_test(test_params_know_where_arguments_are_cut),
         cmocka_unit_test(test_params_count_the_last_of_two),
         cmocka_unit_test(test_params_are_a_request_s_alone),
         cmocka_unit_test(test_params_are_found_in_a_crowd),

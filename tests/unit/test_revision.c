@@ -82,6 +82,8 @@ static void test_revision_has_what_its_specification_has(void **state)
         {FL_HAS_STRUCTURED_ANY, "----y"},
         {FL_HAS_TOO_LARGE_CODE, "yyyy-"},
         {FL_HAS_INPUT_ERRORS, "---yy"},
+        {FL_HAS_SAMPLING_PARTS, "---yy"},
+        {FL_HAS_TITLED_ENUMS, "---yy"},
     };
     uint32_t seen = 0;
 
