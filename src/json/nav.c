@@ -12,6 +12,8 @@
 #include "json/kernel.h"
 #include "json/unescape.h"
 
+#include <assert.h>
+
 /* text[from, to) without the white space around it. */
 static fl_span between(fl_span text, size_t from, size_t to)
 {
@@ -94,6 +96,35 @@ void fl_json_walk_inside(fl_json_walk *walk, const fl_json_top *top,
     }
 }
 
+void fl_json_cuts_keep(fl_json_cuts *cuts, const fl_json_top *top,
+                       unsigned level, fl_span container)
+{
+    const fl_json_level *marks = &top->marks.level[level];
+    size_t count = marks->count < FL_JSON_MARKS ? marks->count : FL_JSON_MARKS;
+    size_t start = (size_t)(container.ptr - top->text.ptr), i = 0, kept = 0;
+
+    assert(level < FL_JSON_LEVELS);
+    while (i < count && marks->at[i] < start)
+        i++;
+    for (; i < count && kept < FL_JSON_CUTS; i++, kept++) {
+        size_t at = marks->at[i] - start;
+        if (at >= container.len)
+            break;
+        cuts->at[kept] = at;
+    }
+    cuts->count = kept;
+}
+
+void fl_json_walk_along(fl_json_walk *walk, fl_span container,
+                        const fl_json_cuts *cuts)
+{
+    fl_json_walk_init(walk, container);
+    if (cuts != NULL && walk->text.len > 0) {
+        walk->at = cuts->at;
+        walk->last = cuts->at + cuts->count;
+    }
+}
+
 /* Ends the walk: there is nothing more to look through. */
 static bool stop(fl_json_walk *walk, fl_json_member *member)
 {
@@ -138,6 +169,19 @@ bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member)
     walk->from = more ? end + 1 : text.len;
     *member = (fl_json_member){key, value};
     return true;
+}
+
+fl_span fl_json_get_along(fl_span object, const fl_json_cuts *cuts, fl_span key)
+{
+    fl_json_walk walk;
+    fl_json_member member;
+    fl_span found = {0};
+
+    fl_json_walk_along(&walk, object, cuts);
+    while (walk.in_object && fl_json_walk_next(&walk, &member))
+        if (is_key(member.key, key))
+            found = member.value;
+    return found;
 }
 
 bool fl_json_string_is(fl_span value, fl_span text)

@@ -60,6 +60,30 @@ void fl_json_walk_init(fl_json_walk *walk, fl_span container);
 void fl_json_walk_inside(fl_json_walk *walk, const fl_json_top *top,
                          unsigned level, fl_span container);
 
+enum { FL_JSON_CUTS = 8 };
+
+/* Where the first delimiters of one container lie, counted from its beginning:
+ * what a scan has noted of it, kept for walks that come when the scan's notes
+ * have gone. Some of them will do, or none; and they are those of a copy of
+ * the container, too. */
+typedef struct fl_json_cuts {
+    size_t count;
+    size_t at[FL_JSON_CUTS];
+} fl_json_cuts;
+
+/* `level` and `container` as for fl_json_walk_inside(). */
+void fl_json_cuts_keep(fl_json_cuts *cuts, const fl_json_top *top,
+                       unsigned level, fl_span container);
+
+/* As fl_json_walk_init(); `cuts`, if not NULL, are the container's, and must
+ * outlive the walk. */
+void fl_json_walk_along(fl_json_walk *walk, fl_span container,
+                        const fl_json_cuts *cuts);
+
+/* As fl_json_get(), likewise. */
+fl_span fl_json_get_along(fl_span object, const fl_json_cuts *cuts,
+                          fl_span key);
+
 /* The next member (`key` is empty in an array); false at the end. */
 bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member);
 

@@ -141,6 +141,12 @@ static const char *clean_run(const char *at, const char *end)
     }
 }
 
+bool fl_json_is_plain(fl_span text)
+{
+    return text.len == 0 ||
+           clean_run(text.ptr, text.ptr + text.len) == text.ptr + text.len;
+}
+
 static void put_string(fl_json_writer *w, fl_span text)
 {
     const char *at = text.ptr, *end = text.len > 0 ? at + text.len : at;

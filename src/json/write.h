@@ -39,6 +39,9 @@ void fl_json_raw_key(fl_json_writer *writer, fl_span key);
 void fl_json_text(fl_json_writer *writer, fl_span text);
 void fl_json_string(fl_json_writer *writer, const char *text);
 
+/* Between quotes it is a string as it is: no escapes, and all of it UTF-8. */
+bool fl_json_is_plain(fl_span text);
+
 /* The fewest digits that read back the same; NaN and infinity are null. */
 void fl_json_number(fl_json_writer *writer, double number);
 void fl_json_integer(fl_json_writer *writer, int64_t number);

@@ -12,11 +12,16 @@
 #include "schema/check.h"
 
 #include "base/span.h"
+#include "schema/quick.h"
 #include "json/nav.h"
 
 #include <stdio.h>
 
-enum { SCRATCH_KEPT = 64 * 1024 };
+enum {
+    SCRATCH_KEPT = 64 * 1024,
+    STEPS_PER_BYTE = 64,
+    STEPS_AT_LEAST = 64 * 1024,
+};
 
 static unsigned char type_of(fl_span value)
 {
@@ -232,24 +237,54 @@ static fl_span trim(fl_span text)
     return text;
 }
 
-fl_status fl_schema_check(const fl_schema *schema, fl_span instance,
-                          fl_schema_fault *fault)
+/* A small instance is worth little work: what takes more is the doing of the
+ * schema, or of whoever chose the two. */
+static uint64_t steps_for(const fl_schema *schema, fl_span instance)
+{
+    uint64_t most = schema->max_steps;
+
+    if (most <= STEPS_AT_LEAST ||
+        instance.len >= (most - STEPS_AT_LEAST) / STEPS_PER_BYTE)
+        return most;
+    return STEPS_AT_LEAST + (uint64_t)instance.len * STEPS_PER_BYTE;
+}
+
+static fl_status check_long(const fl_schema *schema, fl_span instance,
+                            fl_schema_fault *fault)
 {
     fl_check check = {
-        .work = {schema, schema->max_steps},
+        .work = {schema, steps_for(schema, instance)},
         .depth = schema->max_depth,
         .keyword = "false",
         .fault = fault,
     };
 
-    if (fault != NULL) {
-        fault->path[0] = fault->text[0] = '\0';
-        fault->keyword = "";
-    }
-    fl_status rc = fl_check_node(&check, schema->root, trim(instance), NULL);
+    fl_status rc = fl_check_node(&check, schema->root, instance, NULL);
     if (rc == FL_E_LIMIT && fault != NULL && fault->text[0] == '\0')
         return fl_check_limit(&check);
     if (fl_buf_len(&schema->scratch->text) > SCRATCH_KEPT)
         fl_buf_reset(&schema->scratch->text);
     return rc;
+}
+
+fl_status fl_schema_check_along(const fl_schema *schema, fl_span instance,
+                                const fl_json_cuts *cuts,
+                                fl_schema_fault *fault)
+{
+    fl_span value = trim(instance);
+
+    if (fault != NULL) {
+        fault->path[0] = fault->text[0] = '\0';
+        fault->keyword = "";
+    }
+    if (value.len > 0 && value.len <= schema->quick &&
+        fl_quick_check(schema, value, value.ptr == instance.ptr ? cuts : NULL))
+        return FL_OK;
+    return check_long(schema, value, fault);
+}
+
+fl_status fl_schema_check(const fl_schema *schema, fl_span instance,
+                          fl_schema_fault *fault)
+{
+    return fl_schema_check_along(schema, instance, NULL, fault);
 }

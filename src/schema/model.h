@@ -102,6 +102,7 @@ typedef struct fl_object_rules {
     uint32_t *slots;   /* number + 1 by hash; NULL: few, look at each */
     size_t slot_count; /* a power of two */
     bool has_required, has_dependents;
+    uint64_t required; /* a bit each, where quick.c has a use for it */
     fl_pattern_rule *patterns;
     fl_node *additional;
     fl_node *names;
@@ -178,6 +179,7 @@ struct fl_schema {
     const fl_node *root;
     fl_scratch *scratch;
     uint64_t seed[2];
+    size_t quick; /* how long an instance quick.c may check; 0: none */
     unsigned max_depth;
     uint64_t max_steps;
 };

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "schema/compile.h"
+#include "schema/quick.h"
 
 enum {
     MAX_BYTES = 1 << 20,
@@ -97,6 +98,7 @@ static fl_status compile(fl_compiler *c, fl_span text)
     if (rc != FL_OK)
         return rc;
     c->schema->root = document->first;
+    c->schema->quick = fl_quick_plan(c->schema, document->first);
     /* so that a check of a few escapes does not have to */
     fl_buf_clear(&c->schema->scratch->text);
     return fl_buf_reserve(&c->schema->scratch->text, SCRATCH) != NULL

@@ -9,7 +9,7 @@
 #ifndef FL_SCHEMA_SCHEMA_H
 #define FL_SCHEMA_SCHEMA_H
 
-#include <fairlead/types.h>
+#include "json/nav.h"
 
 typedef struct fl_schema fl_schema;
 
@@ -35,7 +35,8 @@ typedef struct fl_schema_options {
     size_t max_bytes;   /* of one document: 1 MiB; holds memory to 64 times */
     size_t max_nodes;   /* schemas, in all documents together: 65,536 */
     unsigned max_depth; /* schemas applied inside of each other: 512 */
-    uint64_t max_steps; /* of one check: 4 million, about 0.1 s */
+    uint64_t max_steps; /* of one check, at most: 4 million, about 0.1 s;
+                           64 for each byte and 65,536 more if that is less */
     uint32_t max_backtracks; /* of one regular expression: 100,000 */
 } fl_schema_options;
 
@@ -79,5 +80,11 @@ typedef struct fl_schema_fault {
  */
 FL_MUST_USE fl_status fl_schema_check(const fl_schema *schema, fl_span instance,
                                       fl_schema_fault *fault);
+
+/* The same where the delimiters of the instance are known: json/nav.h. */
+FL_MUST_USE fl_status fl_schema_check_along(const fl_schema *schema,
+                                            fl_span instance,
+                                            const fl_json_cuts *cuts,
+                                            fl_schema_fault *fault);
 
 #endif

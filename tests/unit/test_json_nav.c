@@ -22,14 +22,18 @@
 
 #include <cmocka.h>
 
-static fl_span exact(const char *text)
+static fl_span copy_of(fl_span text)
 {
-    size_t len = strlen(text);
-    char *copy = malloc(len > 0 ? len : 1);
+    char *copy = malloc(text.len > 0 ? text.len : 1);
 
     assert_non_null(copy);
-    memcpy(copy, text, len);
-    return (fl_span){copy, len};
+    memcpy(copy, text.ptr, text.len);
+    return (fl_span){copy, text.len};
+}
+
+static fl_span exact(const char *text)
+{
+    return copy_of((fl_span){text, strlen(text)});
 }
 
 static void discard(fl_span span)
@@ -217,6 +221,38 @@ static void test_json_nav_kernels_mark_alike(void **state)
         }
 }
 
+/* What was kept of a scan must lead over the same members as looking does, also
+ * in a copy. */
+static void require_same_walk_along(const fl_json_top *top, unsigned level,
+                                    fl_span container)
+{
+    fl_json_walk noted, looked;
+    fl_json_member one, other;
+    fl_json_cuts cuts;
+
+    fl_json_cuts_keep(&cuts, top, level, container);
+    fl_span copy = copy_of(container);
+    fl_json_walk_along(&noted, copy, &cuts);
+    fl_json_walk_init(&looked, container);
+    while (fl_json_walk_next(&looked, &other)) {
+        assert_true(fl_json_walk_next(&noted, &one));
+        assert_int_equal(one.key.len, other.key.len);
+        assert_int_equal(one.value.ptr - copy.ptr,
+                         other.value.ptr - container.ptr);
+        assert_int_equal(one.value.len, other.value.len);
+        if (looked.in_object) {
+            fl_span get = fl_json_get(container, other.key);
+            fl_span along = fl_json_get_along(copy, &cuts, other.key);
+            assert_int_equal(get.len, along.len);
+            if (get.len > 0)
+                assert_int_equal(along.ptr - copy.ptr, get.ptr - container.ptr);
+        }
+    }
+    assert_false(fl_json_walk_next(&noted, &one));
+    assert_int_equal(fl_json_get_along(copy, &cuts, FL_SPAN("none")).len, 0);
+    discard(copy);
+}
+
 /* What a scan has noted must lead over the same members as looking does. */
 static void require_same_walk(const fl_json_top *top, unsigned level,
                               fl_span container)
@@ -238,6 +274,8 @@ static void require_same_walk(const fl_json_top *top, unsigned level,
             require_same_walk(top, level + 1, other.value);
     }
     assert_false(fl_json_walk_next(&noted, &one));
+    if (level < FL_JSON_LEVELS)
+        require_same_walk_along(top, level, container);
 }
 
 static void require_same_walks(const char *text)

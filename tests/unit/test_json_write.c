@@ -436,12 +436,43 @@ static void test_json_write_remembers_memory_ran_out(void **state)
     assert_in_range(ration_each(write_rationed, NULL), 2, 100);
 }
 
+static void test_json_write_knows_what_is_plain(void **state)
+{
+    static const struct {
+        const char *text;
+        bool plain;
+    } cases[] = {
+        {"", true},
+        {"a/b {}[]:,'\x7f", true},
+        {"J\xc3\xb6rg \xf0\x9f\x98\x80", true},
+        {"sixty-four bytes and more, so that no kernel sees all of it at once",
+         true},
+        {"a\"", false},
+        {"\\", false},
+        {"\n", false},
+        {"sixty-four bytes and more, so that no kernel sees all of it at "
+         "once\x1f",
+         false},
+        {"\xc3", false},
+        {"a\xff", false},
+        {"\xed\xa0\x80", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (fl_json_is_plain(fl_span_of(cases[i].text)) != cases[i].plain)
+            fail_msg("%s", cases[i].text);
+    assert_true(fl_json_is_plain((fl_span){NULL, 0}));
+    assert_false(fl_json_is_plain((fl_span){"a\0b", 3}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_write_puts_the_commas),
         cmocka_unit_test(test_json_write_begins_each_container_anew),
         cmocka_unit_test(test_json_write_escapes_what_must_be),
+        cmocka_unit_test(test_json_write_knows_what_is_plain),
         cmocka_unit_test(test_json_write_escapes_at_every_place),
         cmocka_unit_test(test_json_write_replaces_what_is_not_text),
         cmocka_unit_test(test_json_write_finds_the_shortest_number),

@@ -479,6 +479,55 @@ static void test_schema_limits_steps(void **state)
     fl_schema_free(schema);
 }
 
+/* A schema that takes 65,501 steps and one for each of `more`. */
+static fl_schema *compile_costly(int more, const fl_schema_options *options)
+{
+    fl_buf text;
+
+    /* a reference, what it leads to and 98 schemas inside: a hundred */
+    fl_buf_init(&text, 1 << 20);
+    fl_status rc = fl_buf_append(&text, FL_SPAN("{\"$defs\":{\"x\":{\"allOf\":"
+                                                "[{}"));
+    for (int i = 1; i < 98 && rc == FL_OK; i++)
+        rc = fl_buf_append(&text, FL_SPAN(",{}"));
+    if (rc == FL_OK)
+        rc = fl_buf_append(&text, FL_SPAN("]}},\"allOf\":[{}"));
+    for (int i = 1; i < more && rc == FL_OK; i++)
+        rc = fl_buf_append(&text, FL_SPAN(",{}"));
+    for (int i = 0; i < 655 && rc == FL_OK; i++)
+        rc = fl_buf_append(&text, FL_SPAN(",{\"$ref\":\"#/$defs/x\"}"));
+    if (rc == FL_OK)
+        rc = fl_buf_append(&text, FL_SPAN("]}\0"));
+    assert_int_equal(rc, FL_OK);
+    fl_schema *schema = compile(fl_buf_view(&text).ptr, options);
+    fl_buf_reset(&text);
+    return schema;
+}
+
+static fl_status check_costly(int more, fl_span instance, uint64_t max_steps)
+{
+    fl_schema_options options = {.max_steps = max_steps};
+    fl_schema *schema = compile_costly(more, &options);
+    fl_status rc = fl_schema_check(schema, instance, NULL);
+
+    fl_schema_free(schema);
+    return rc;
+}
+
+static void test_schema_steps_go_by_the_size_of_the_instance(void **state)
+{
+    (void)state;
+    /* 65,536 and 64 for each byte */
+    assert_int_equal(check_costly(99, FL_SPAN("1"), 0), FL_OK);
+    assert_int_equal(check_costly(100, FL_SPAN("1"), 0), FL_E_LIMIT);
+    assert_int_equal(check_costly(163, FL_SPAN("10"), 0), FL_OK);
+    assert_int_equal(check_costly(164, FL_SPAN("10"), 0), FL_E_LIMIT);
+    /* not those around it; and never more than max_steps */
+    assert_int_equal(check_costly(100, FL_SPAN(" 1 "), 0), FL_E_LIMIT);
+    assert_int_equal(check_costly(79, FL_SPAN("1"), 65580), FL_OK);
+    assert_int_equal(check_costly(80, FL_SPAN("1"), 65580), FL_E_LIMIT);
+}
+
 static void test_schema_limits_backtracks(void **state)
 {
     const char *text = "{\"pattern\":\"^(a+)+$\"}";
@@ -968,6 +1017,7 @@ int main(void)
         cmocka_unit_test(test_schema_limits_nodes),
         cmocka_unit_test(test_schema_limits_depth),
         cmocka_unit_test(test_schema_limits_steps),
+        cmocka_unit_test(test_schema_steps_go_by_the_size_of_the_instance),
         cmocka_unit_test(test_schema_limits_backtracks),
         cmocka_unit_test(test_schema_limits_nesting_of_schemas),
         cmocka_unit_test(test_schema_limits_patterns),
