@@ -36,7 +36,8 @@ typedef struct fl_child_settings {
     const char *const *argv; /* the command; never goes through a shell */
     const char *const *env;  /* "NAME=value", added to what is inherited */
     const char *const *env_inherit; /* names to inherit although they look
-                                       like secrets (TOKEN, KEY, ...) */
+                                       like secrets (TOKEN, KEY, ...); "*":
+                                       all */
     const char *cwd;
     const char *const *allow; /* if set: the only commands that may be run.
                                  An entry with a slash is a path, one without
@@ -55,6 +56,7 @@ typedef struct fl_http_settings {
     /* A server's doors. The endpoint is the path of its URL ("/mcp"). */
     const char *sse_path;      /* HTTP+SSE of 2024-11-05; "/sse" */
     const char *messages_path; /* where its clients post to; "/messages" */
+    const char *health_path;   /* a GET there is answered 200; none */
     bool no_sse;               /* do not serve HTTP+SSE at all */
     bool stateless;         /* serve tools/call and the like without a session
                                to clients of the legacy revisions, too */
@@ -91,6 +93,9 @@ typedef struct fl_http_settings {
     size_t event_max;      /* events per session; 1000 */
     size_t event_bytes;    /* per session; 4 MiB */
     uint64_t event_age_ms; /* 300000 */
+    uint64_t give_up_ms;   /* a call whose stream broke, and that nobody comes
+                              back for, is cancelled; 0: never. A gateway's
+                              default is 120000 */
 
     bool no_compression; /* bodies are not packed with gzip */
 

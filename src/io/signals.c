@@ -1,5 +1,5 @@
 /*
- * signals.c - SIGINT and SIGTERM as an event on the loop.
+ * signals.c - SIGINT and SIGTERM, and SIGHUP, as events on the loop.
  */
 #include "io/signals.h"
 
@@ -11,9 +11,10 @@
 enum { WATCHED = 2 };
 
 struct fl_signals {
-    uv_signal_t handles[WATCHED];
+    uv_signal_t handles[WATCHED + 1]; /* and SIGHUP, if wanted */
     fl_loop *loop;
     fl_task *task;
+    fl_task *hangup; /* or NULL */
     void *user;
     unsigned open;
     bool closing;
@@ -60,6 +61,28 @@ fl_signals *fl_signals_watch(fl_loop *loop, fl_task *task, void *user)
         return NULL;
     }
     return signals;
+}
+
+static void on_hangup(uv_signal_t *handle, int number)
+{
+    fl_signals *signals = handle->data;
+
+    (void)number;
+    signals->hangup(signals->user);
+}
+
+void fl_signals_on_hangup(fl_signals *signals, fl_task *task)
+{
+    uv_signal_t *handle = &signals->handles[signals->open];
+
+    if (signals->closing || signals->hangup != NULL ||
+        uv_signal_init(&signals->loop->uv, handle) != 0)
+        return;
+    signals->hangup = task;
+    signals->open++;
+    handle->data = signals;
+    uv_unref((uv_handle_t *)handle);
+    uv_signal_start(handle, on_hangup, SIGHUP);
 }
 
 static void on_closed(uv_handle_t *handle)

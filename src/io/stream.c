@@ -169,7 +169,8 @@ void fl_stream_deliver(fl_stream *stream, fl_span bytes)
         stream->events->on_data(stream->user, bytes);
         return;
     }
-    stream->thrown += bytes.len;
+    if (stream->thrown < FL_STREAM_UPLOAD)
+        stream->thrown += (uint32_t)bytes.len;
     fl_stream_mark(stream); /* perhaps that was all, and we can go */
 }
 
@@ -257,7 +258,7 @@ void fl_stream_update_reading(fl_stream *stream)
     else
         uv_read_stop(stream->in);
     if (rc < 0) {
-        stream->late = fl_status_from_uv(rc);
+        stream->late = (int8_t)fl_status_from_uv(rc);
         fl_stream_mark(stream);
     }
 }
@@ -276,7 +277,8 @@ static void tell_late(fl_stream *stream)
 {
     fl_error error;
 
-    fl_error_set(&error, stream->late, "%s", fl_status_text(stream->late));
+    fl_error_set(&error, (fl_status)stream->late, "%s",
+                 fl_status_text((fl_status)stream->late));
     fl_stream_break(stream, &error);
 }
 

@@ -103,7 +103,7 @@ void fl_stream_file_read(fl_stream *stream)
     int rc = uv_fs_read(&stream->loop->uv, &files->read, files->in, &buf, 1, -1,
                         on_read);
     if (rc < 0) {
-        stream->late = fl_status_from_uv(rc);
+        stream->late = (int8_t)fl_status_from_uv(rc);
         fl_stream_mark(stream);
         return;
     }

@@ -51,6 +51,9 @@ typedef enum fl_stream_state {
     FL_STREAM_CLOSING,
 } fl_stream_state;
 
+/* Who sends this many bytes after the end sends more. */
+enum { FL_STREAM_UPLOAD = 64 * 1024 };
+
 /* What the one timer is for just now. */
 typedef enum fl_stream_job {
     FL_STREAM_JOB_OPEN,
@@ -79,9 +82,10 @@ struct fl_stream {
     fl_tls_layer *tls;
     fl_connecting *connecting;
     fl_tunnel *tunnel;
-    size_t thrown;     /* input thrown away since it went quiet */
-    fl_status late;    /* a failure to be told at the end of the turn */
+    uint32_t thrown;   /* input thrown away since it went quiet, as far as
+                          FL_STREAM_UPLOAD */
     uint32_t drain_at; /* what may wait when on_drain comes, if `own_drain` */
+    int8_t late;       /* fl_status: a failure to be told when the turn ends */
     uint8_t state;     /* fl_stream_state */
     uint8_t job;       /* fl_stream_job */
     uint8_t holds;     /* handles and file operations that must end first */
@@ -98,7 +102,7 @@ struct fl_stream {
     bool patient : 1;   /* with a peer that takes nothing */
 };
 
-static_assert(sizeof(struct fl_stream) <= 480, "an idle stream stays small");
+static_assert(sizeof(struct fl_stream) <= 472, "an idle stream stays small");
 
 FL_MUST_USE fl_stream_shared *
 fl_stream_shared_new(const fl_stream_limits *limits);

@@ -28,9 +28,8 @@
 
 enum {
     SAMPLES = 4,
-    EARLY = 2048,       /* bytes; measured: at 64 in flight, twice the rate */
-    UPLOAD = 64 * 1024, /* who sends this much after the end sends more */
-    LAST_READS = 16,    /* of 64 KiB: as much as a pipe can hold */
+    EARLY = 2048,    /* bytes; measured: at 64 in flight, twice the rate */
+    LAST_READS = 16, /* of 64 KiB: as much as a pipe can hold */
 };
 
 static size_t slow_left(const fl_stream *stream)
@@ -219,8 +218,9 @@ static bool has_unread(const fl_stream *stream)
  * the middle of an upload more will come, and we wait for it to see our end. */
 static bool may_go(const fl_stream *stream)
 {
-    return stream->ended || (!stream->lingering && stream->thrown < UPLOAD &&
-                             !has_unread(stream));
+    return stream->ended ||
+           (!stream->lingering && stream->thrown < FL_STREAM_UPLOAD &&
+            !has_unread(stream));
 }
 
 static void watch_progress(fl_stream *stream)

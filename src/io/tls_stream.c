@@ -254,7 +254,7 @@ static void hold(fl_stream *stream, fl_span rest)
         fl_pool_lend(layer->pool, &layer->held);
     fl_status rc = fl_buf_append(&layer->held, rest);
     if (rc < 0) {
-        stream->late = rc;
+        stream->late = (int8_t)rc;
         fl_stream_mark(stream);
     }
     fl_stream_update_reading(stream);

@@ -73,6 +73,7 @@ static const struct range ranges[] = {
     RANGE(http.event_max, SIZE, 1000, 1, 1000000),
     RANGE(http.event_bytes, SIZE, 4 * MIB, 1, 1024 * MIB),
     RANGE(http.event_age_ms, MS, 300000, 1, DAY_MS),
+    RANGE(http.give_up_ms, MS, 0, 0, DAY_MS),
     RANGE(http.pool, UINT, 10, 1, 1000),
     RANGE(http.pool_overflow, UINT, 5, 1, 1000),
     RANGE(ws.high_water, SIZE, 100 * KIB, 1, 1024 * MIB),

@@ -88,11 +88,12 @@ const char **fl_environ_make(const char *const *parent,
 
     if (made == NULL)
         return NULL;
+    bool all = names(inherit, FL_SPAN("*"));
     for (; parent != NULL && *parent != NULL; parent++) {
         fl_span name = name_of(*parent);
         if (names(extra, name))
             continue;
-        if (!fl_environ_is_secret(name) || names(inherit, name))
+        if (all || !fl_environ_is_secret(name) || names(inherit, name))
             made[n++] = *parent;
     }
     for (; extra != NULL && *extra != NULL; extra++)

@@ -39,6 +39,7 @@ const fl_transport fl_transport_http = {
     .listen = fl_http_listen,
     .connect = fl_http_connect,
     .close_listener = fl_http_close_listener,
+    .serve = fl_http_serve,
     SESSION,
 };
 
@@ -50,6 +51,7 @@ const fl_transport fl_transport_sse = {
     .listen = fl_http_listen,
     .connect = fl_http_connect,
     .close_listener = fl_http_close_listener,
+    .serve = fl_http_serve,
     CHANNEL,
 };
 

@@ -151,7 +151,30 @@ static uint64_t time_to_wait(fl_http_client *client, bool was_active)
     return first ? 0 : wait_ms;
 }
 
-void fl_http_client_down(fl_http_client *client, const fl_error *why)
+/* Messages that wait for a session which there is no more. */
+static void refuse_held(fl_http_client *client)
+{
+    fl_list held;
+    fl_list *node;
+
+    fl_list_move(&held, &client->held);
+    while ((node = fl_list_take(&held)) != NULL)
+        fl_post_refuse(FL_LIST_ENTRY(node, fl_post, node),
+                       &(fl_flight_outcome){.status = 404});
+}
+
+/* What is under way ends by itself: the server says to each that it knows
+ * nothing of it, and so does its sender hear. */
+static void forget_session(fl_http_client *client)
+{
+    client->gate = NULL;
+    client->session_number++; /* what is of the old one is not of any other */
+    fl_http_client_session_forget(client);
+    refuse_held(client);
+}
+
+void fl_http_client_down(fl_http_client *client, const fl_error *why,
+                         bool forgotten)
 {
     fl_link *link = &client->link;
     bool was_active = link->state == FL_LINK_ACTIVE;
@@ -159,7 +182,12 @@ void fl_http_client_down(fl_http_client *client, const fl_error *why)
 
     if (fl_link_move(link, FL_LINK_DISCONNECTED) != FL_OK)
         return;
-    drop_everything(client);
+    if (forgotten)
+        forget_session(client);
+    else
+        drop_everything(client);
+    if (link->state != FL_LINK_DISCONNECTED)
+        return; /* who was told of it has closed the link */
     uint64_t wait_ms = time_to_wait(client, was_active);
     if (!client->reconnects || wait_ms == UINT64_MAX) {
         fl_http_client_fail(client, &told);
@@ -323,6 +351,11 @@ static fl_status answer(fl_link *link, void *reply_stream, int code,
                      : FL_OK;
 }
 
+static fl_span about(const fl_link *link)
+{
+    return ((const fl_http_client *)link)->about;
+}
+
 static bool cancel_in(fl_list *list, fl_span id)
 {
     for (fl_list *at = list->next; at != list; at = at->next) {
@@ -383,7 +416,7 @@ static void free_link(fl_link *link)
         .name = (kind),                                                        \
         .traits = FL_LINK_NETWORK | FL_LINK_RECONNECTS | (more_traits),        \
         .send = send, .answer = answer, .close = close_link, .cancel = cancel, \
-        .free = free_link, .info = info,                                       \
+        .about = about, .free = free_link, .info = info,                       \
     }
 
 const fl_transport fl_http_client_transport = CLIENT_ROW("http", 0);

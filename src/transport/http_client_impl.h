@@ -74,6 +74,7 @@ struct fl_http_client {
     fl_backoff outage; /* between sessions */
     fl_timer life;     /* opening, coming back, closing */
     fl_list posts;
+    fl_span about; /* while a message is delivered: whose stream it came by */
     fl_list held;  /* behind `gate` */
     fl_post *gate; /* notifications/initialized, until it has arrived */
     bool refused;
@@ -115,8 +116,10 @@ FL_MUST_USE static inline fl_status fl_http_read(fl_span text, fl_msg *msg)
 /* http_client.c */
 void fl_http_client_deliver(fl_http_client *client, const fl_msg *msg);
 void fl_http_client_fail(fl_http_client *client, const fl_error *why);
-/* The conversation is lost; another one begins, soon. */
-void fl_http_client_down(fl_http_client *client, const fl_error *why);
+/* The conversation is lost; another one begins, soon. If it was forgotten by a
+ * server that is there, what is under way will be answered. */
+void fl_http_client_down(fl_http_client *client, const fl_error *why,
+                         bool forgotten);
 /* A post has ended: those that waited for it, or for room, may go on. */
 void fl_http_client_settle(fl_http_client *client);
 void fl_http_client_on_room(void *user);

@@ -154,7 +154,9 @@ static void hear(fl_post *post, fl_span text)
         fl_flight_linger(&post->flight, LINGER_MS);
     }
     fl_link_ref(&client->link);
+    client->about = post->id;
     fl_http_client_deliver(client, &msg);
+    client->about = (fl_span){0};
     fl_link_unref(&client->link);
 }
 
@@ -364,6 +366,23 @@ static bool is_unauthorized(fl_post *post, const fl_flight_outcome *outcome)
     return rc != FL_E_UNSUPPORTED;
 }
 
+/* Its sender hears of it first: the message was not heard. */
+static void lose_session(fl_post *post, const fl_flight_outcome *outcome)
+{
+    fl_http_client *client = post->client;
+    unsigned number = client->session_number;
+
+    fl_link_ref(&client->link);
+    if (post->id.len > 0)
+        request_done(post, outcome);
+    else
+        message_done(post, outcome);
+    if (client->link.state == FL_LINK_ACTIVE &&
+        client->session_number == number)
+        fl_http_client_session_lost(client);
+    fl_link_unref(&client->link);
+}
+
 static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
 {
     fl_post *post = post_of(flight);
@@ -376,7 +395,7 @@ static void on_done(fl_flight *flight, const fl_flight_outcome *outcome)
     else if (outcome->status == 404 && post->session != 0 &&
              post->session == client->session_number &&
              client->link.state == FL_LINK_ACTIVE)
-        fl_http_client_session_lost(client);
+        lose_session(post, outcome);
     else if (fl_http_channel_should_fall(post, outcome))
         fl_http_channel_fall(post, outcome);
     else if (post->id.len > 0)

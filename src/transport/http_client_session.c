@@ -216,5 +216,5 @@ void fl_http_client_session_lost(fl_http_client *client)
     fl_error why;
 
     fl_error_set(&why, FL_E_CLOSED, "the server has forgotten the session");
-    fl_http_client_down(client, &why);
+    fl_http_client_down(client, &why, true);
 }

@@ -60,7 +60,7 @@ static void lose(fl_http_client *client, fl_status status, const char *what)
         return;
     }
     fl_error_set(&why, status, "%s", what);
-    fl_http_client_down(client, &why);
+    fl_http_client_down(client, &why, false);
 }
 
 /* What a request for it says after its method. */

@@ -356,8 +356,7 @@ void fl_http_conn_gone(fl_http_conn *conn)
     fl_error_set(&why, FL_E_CLOSED, "the connection closed");
     if (conn->http != NULL)
         fl_http_lose(conn->http, &why);
-    if (conn->stateless != NULL)
-        fl_http_stateless_gone(conn->stateless);
+    fl_http_stateless_gone(conn);
     fl_http_free(conn->http);
     conn->http = NULL;
     fl_http_backlog_clear(conn);
@@ -516,8 +515,6 @@ void fl_http_conn_yield(fl_http_conn *conn, fl_ws_link *socket)
     fl_timer_stop(&conn->timer);
     fl_http_backlog_clear(conn);
     fl_list_remove(&conn->node); /* a listener does not wait for sockets */
-    if (conn->stateless != NULL)
-        fl_http_stateless_gone(conn->stateless);
-    conn->stateless = NULL;
+    fl_http_stateless_gone(conn);
     fl_stream_rebind(conn->stream, &fl_ws_stream_events, socket);
 }

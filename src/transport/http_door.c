@@ -11,7 +11,6 @@
 #include "base/span.h"
 #include "io/loop.h"
 #include "rpc/error.h"
-#include "wire/url.h"
 #include "wire/ws_handshake.h"
 
 #include <inttypes.h>
@@ -97,27 +96,6 @@ static void name_request(fl_http_turn *turn, const fl_head *head)
     turn->request_id[id.len] = '\0';
 }
 
-static fl_http_route find_route(const fl_http_hub *hub, const fl_head *head)
-{
-    fl_span path, query;
-
-    fl_url_split_target(head->target, &path, &query);
-    if (hub->serve_mcp && fl_span_equal(path, fl_span_of(hub->path)))
-        return FL_HTTP_ENDPOINT;
-    if (hub->socket_path != NULL &&
-        fl_span_equal(path, fl_span_of(hub->socket_path)))
-        return FL_HTTP_SOCKET;
-    if (hub->sockets_only)
-        return FL_HTTP_NOWHERE;
-    if (hub->options.http.no_sse && hub->serve_mcp)
-        return FL_HTTP_NOWHERE;
-    if (fl_span_equal(path, fl_span_of(hub->sse_path)))
-        return FL_HTTP_SSE;
-    if (fl_span_equal(path, fl_span_of(hub->messages_path)))
-        return FL_HTTP_MESSAGES;
-    return FL_HTTP_NOWHERE;
-}
-
 static fl_span allowed_methods(fl_http_route route)
 {
     switch (route) {
@@ -125,6 +103,7 @@ static fl_span allowed_methods(fl_http_route route)
         return FL_SPAN("GET, POST, DELETE, OPTIONS");
     case FL_HTTP_SSE:
     case FL_HTTP_SOCKET:
+    case FL_HTTP_HEALTH:
         return FL_SPAN("GET, OPTIONS");
     case FL_HTTP_MESSAGES:
         return FL_SPAN("POST, OPTIONS");
@@ -327,9 +306,22 @@ static void ask_for_upgrade(fl_http_turn *turn)
                          });
 }
 
+/* For load balancers and the like: whoever reads this has reached us. */
+static void answer_health(fl_http_turn *turn, const fl_head *head)
+{
+    fl_span body = FL_SPAN("{\"status\":\"ok\"}");
+
+    if (!fl_span_equal(head->method, FL_SPAN("GET"))) {
+        refuse_method(turn, "this path is for GET");
+        return;
+    }
+    fl_http_turn_answer(turn, 200, NULL, 0, &body, 1);
+    fl_http_turn_free(turn);
+}
+
 void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
 {
-    turn->route = find_route(turn->hub, head);
+    turn->route = fl_http_endpoint_find(turn, head);
     name_request(turn, head);
     if (turn->conn->refusal != NULL) {
         refuse_connection(turn);
@@ -344,6 +336,8 @@ void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
         fl_ws_server_admit(turn, head);
     else if (fl_span_equal(head->method, FL_SPAN("OPTIONS")))
         answer_preflight(turn, head);
+    else if (turn->route == FL_HTTP_HEALTH)
+        answer_health(turn, head);
     else if (turn->route == FL_HTTP_SOCKET)
         ask_for_upgrade(turn);
     else

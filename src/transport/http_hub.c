@@ -21,6 +21,7 @@
 enum {
     RATE_KEYS = 4096, /* addresses remembered */
     CALLERS_MAX = 1000000,
+    ENDPOINTS_MAX = 4096,
     DATE_SIZE = 30, /* "Mon, 16 Nov 2026 08:00:00 GMT" and a NUL */
 };
 
@@ -121,6 +122,8 @@ void fl_http_hub_unref(fl_http_hub *hub)
     fl_mem_free(hub->sse_path);
     fl_mem_free(hub->messages_path);
     fl_mem_free(hub->socket_path);
+    fl_mem_free(hub->health_path);
+    fl_map_deinit(&hub->endpoints);
     fl_ws_packs_free(hub->sockets.frames.packs);
     fl_mem_free(hub);
 }
@@ -139,8 +142,11 @@ static fl_status name_paths(fl_http_hub *hub, const fl_address *address)
         hub->serve_mcp || address->target[0] == '\0' ? http->sse_path
                                                      : address->target));
     hub->messages_path = fl_mem_string(fl_span_of(http->messages_path));
+    if (http->health_path != NULL)
+        hub->health_path = fl_mem_string(fl_span_of(http->health_path));
     return hub->path != NULL && hub->sse_path != NULL &&
-                   hub->messages_path != NULL
+                   hub->messages_path != NULL &&
+                   (http->health_path == NULL || hub->health_path != NULL)
                ? FL_OK
                : FL_E_NOMEM;
 }
@@ -196,6 +202,7 @@ static void fill(fl_http_hub *hub, fl_loop *loop, const fl_address *address,
     fl_budget_init(&hub->budget, options->http.memory_budget);
     fl_map_init(&hub->sessions, options->http.max_sessions);
     fl_map_init(&hub->callers, CALLERS_MAX);
+    fl_map_init(&hub->endpoints, ENDPOINTS_MAX);
     fl_list_init(&hub->by_use);
     fl_list_init(&hub->conns);
     fl_list_init(&hub->spare);
@@ -210,6 +217,7 @@ static void forget_borrowed(fl_options *options)
     options->child = (fl_child_settings){0};
     options->http.sse_path = options->http.messages_path = NULL;
     options->http.allow_origins = options->http.allow_hosts = NULL;
+    options->http.health_path = NULL;
     options->http.headers = NULL;
     options->ws.path = NULL;
 }

@@ -71,6 +71,9 @@ fl_status fl_http_options_for_server(const fl_address *address,
     if (rc == FL_OK)
         rc = fl_http_options_check_path("http.messages_path",
                                         http->messages_path, error);
+    if (rc == FL_OK && http->health_path != NULL)
+        rc = fl_http_options_check_path("http.health_path", http->health_path,
+                                        error);
     if (rc == FL_OK && !fl_address_is_websocket(address) &&
         (strcmp(http->sse_path, http->messages_path) == 0 ||
          strcmp(path, http->messages_path) == 0))

@@ -32,12 +32,14 @@ static void accept_message(fl_http_turn *turn)
     fl_http_turn_free(turn);
 }
 
-static fl_link *find_session(fl_http_hub *hub, fl_span id,
+/* One of another endpoint is as good as none. */
+static fl_link *find_session(const fl_http_turn *turn, fl_span id,
                              const fl_transport *kind)
 {
-    fl_link *link = id.len > 0 ? fl_map_get(&hub->sessions, id) : NULL;
+    fl_link *link = id.len > 0 ? fl_map_get(&turn->hub->sessions, id) : NULL;
 
     return link != NULL && link->transport == kind &&
+                   link->endpoint == turn->endpoint &&
                    link->state == FL_LINK_ACTIVE
                ? link
                : NULL;
@@ -46,14 +48,14 @@ static fl_link *find_session(fl_http_hub *hub, fl_span id,
 static fl_http_session *find_legacy(fl_http_turn *turn, const fl_head *head)
 {
     return (fl_http_session *)find_session(
-        turn->hub, fl_head_get(head, FL_FIELD_MCP_SESSION_ID),
+        turn, fl_head_get(head, FL_FIELD_MCP_SESSION_ID),
         &fl_http_session_transport);
 }
 
 static void open_session(fl_http_turn *turn, const fl_msg *msg)
 {
     fl_http_session *session;
-    fl_status rc = fl_http_session_new(turn->conn, &session);
+    fl_status rc = fl_http_session_new(turn, &session);
 
     if (rc == FL_OK) {
         turn->initialize = true;
@@ -165,7 +167,7 @@ static void serve_messages(fl_http_turn *turn, const fl_head *head,
 
     fl_url_split_target(head->target, &path, &query);
     fl_url_query_get(query, FL_SPAN("sessionId"), &id);
-    fl_link *link = find_session(turn->hub, id, &fl_http_sse_transport);
+    fl_link *link = find_session(turn, id, &fl_http_sse_transport);
     if (link != NULL)
         fl_http_sse_take(link, turn, msg);
     else

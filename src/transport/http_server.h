@@ -76,6 +76,8 @@ struct fl_http_hub {
     char *sse_path;
     char *messages_path;
     char *socket_path; /* NULL: no sockets */
+    char *health_path; /* NULL: nobody asks */
+    fl_map endpoints;  /* by base: the numbers of further ones */
     bool tls;
     bool serve_mcp;    /* http(s)://: the endpoint */
     bool sockets_only; /* ws(s)://; neither: HTTP+SSE alone */
@@ -112,6 +114,7 @@ typedef enum fl_http_route {
     FL_HTTP_SSE,
     FL_HTTP_MESSAGES,
     FL_HTTP_SOCKET,
+    FL_HTTP_HEALTH,
 } fl_http_route;
 
 typedef enum fl_http_verb {
@@ -144,6 +147,7 @@ struct fl_http_turn {
     fl_http_phase phase;
     fl_http_route route;
     fl_http_verb verb;
+    uint16_t endpoint;   /* whose path it came by */
     bool unpacked;       /* the packed body is whole */
     bool in_one;         /* the body may come in one piece, and stay */
     bool standing;       /* the session's GET stream */
@@ -189,7 +193,8 @@ struct fl_http_conn {
     fl_buf first;   /* bytes that do not tell the version yet */
     fl_timer timer; /* lease, head, idle, held input */
     fl_list turns;
-    fl_link *stateless;  /* for requests without a session; or NULL */
+    fl_link *stateless;  /* for requests without a session: the first of one
+                            for each endpoint used; or NULL */
     fl_ws_link *socket;  /* has the stream now; or NULL */
     const char *refusal; /* not NULL: every request is told so */
     uint64_t retry_ms;   /* when to come again */
@@ -303,6 +308,13 @@ void fl_http_body_begin(fl_http_turn *turn, const fl_head *head);
 void fl_http_body_add(fl_http_turn *turn, fl_span bytes);
 void fl_http_body_end(fl_http_turn *turn);
 
+/* http_endpoint.c: what a path means, and which of our endpoints it is of. */
+fl_http_route fl_http_endpoint_find(fl_http_turn *turn, const fl_head *head);
+/* What the paths of a further endpoint begin with; empty: it is the first. */
+fl_span fl_http_endpoint_base(const fl_http_hub *hub, uint16_t endpoint);
+fl_status fl_http_serve(fl_listener *listener, const char *base,
+                        uint16_t endpoint, fl_error *error);
+
 /* http_door.c: looks at the head of a request. If it is refused, or answered
  * already, the turn is gone on return. */
 void fl_http_door_admit(fl_http_turn *turn, const fl_head *head);
@@ -332,7 +344,7 @@ struct fl_http_session {
     char id[FL_HTTP_ID];
 };
 /* FL_E_LIMIT: too many; FL_E_NOMEM, FL_E_IO. */
-FL_MUST_USE fl_status fl_http_session_new(fl_http_conn *conn,
+FL_MUST_USE fl_status fl_http_session_new(const fl_http_turn *turn,
                                           fl_http_session **out);
 /* Delivers the message; the turn is its reply if it is a request. */
 void fl_http_session_take(fl_http_session *session, fl_http_turn *turn,
@@ -366,7 +378,7 @@ void fl_http_session_listen(fl_http_session *session, fl_http_turn *turn,
 /* http_stateless.c: requests that know of no other, on one connection. */
 void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg);
 /* The connection has gone. */
-void fl_http_stateless_gone(fl_link *link);
+void fl_http_stateless_gone(fl_http_conn *conn);
 fl_status fl_http_stateless_send(fl_link *link, void *stream,
                                  const fl_span *parts, size_t count);
 fl_status fl_http_stateless_answer(fl_link *link, void *stream, int code,

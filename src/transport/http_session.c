@@ -180,8 +180,9 @@ static fl_status enter_hub(fl_http_session *session)
     return FL_OK;
 }
 
-fl_status fl_http_session_new(fl_http_conn *conn, fl_http_session **out)
+fl_status fl_http_session_new(const fl_http_turn *turn, fl_http_session **out)
 {
+    fl_http_conn *conn = turn->conn;
     fl_http_hub *hub = conn->hub;
     fl_listener *from = &hub->listener->listener;
 
@@ -192,6 +193,7 @@ fl_status fl_http_session_new(fl_http_conn *conn, fl_http_session **out)
     fl_http_session *session = make(conn);
     if (session == NULL)
         return FL_E_NOMEM;
+    session->link.endpoint = turn->endpoint;
     fl_status rc = enter_hub(session);
     if (rc != FL_OK) {
         fl_link_unref(&session->link);
@@ -258,9 +260,13 @@ bool fl_http_session_opened(fl_http_session *session, fl_span answer)
 
 void fl_http_session_lost(fl_http_session *session, fl_http_turn *turn)
 {
+    uint64_t patience = session->hub->options.http.give_up_ms;
+
     /* what is still to be said to a POST is kept for its client */
     if (turn->standing && !turn->replaying)
         fl_http_turn_free(turn);
+    else if (patience > 0 && patience != FL_NEVER && !turn->standing)
+        fl_timer_start(&turn->timer, patience);
     fl_http_session_writable(session); /* it was its reader that was slow */
 }
 

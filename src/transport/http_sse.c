@@ -94,15 +94,19 @@ static fl_status make(fl_http_conn *conn, sse_link **out)
 
 static fl_status tell_endpoint(sse_link *self)
 {
+    uint16_t endpoint = self->link.endpoint;
+    fl_span base = fl_http_endpoint_base(self->hub, endpoint);
     fl_span parts[] = {
-        fl_span_of(self->hub->messages_path),
+        base,
+        endpoint == 0 ? fl_span_of(self->hub->messages_path)
+                      : FL_SPAN("/messages"),
         FL_SPAN("?sessionId="),
         fl_span_of(self->id),
     };
     fl_status rc = fl_http_turn_stream(self->turn);
 
     return rc == FL_OK ? fl_http_turn_event(self->turn, (fl_span){0},
-                                            FL_SPAN("endpoint"), parts, 3, true)
+                                            FL_SPAN("endpoint"), parts, 4, true)
                        : rc;
 }
 
@@ -119,6 +123,7 @@ void fl_http_sse_open(fl_http_turn *turn)
                              turn->hub->options.http.max_sessions);
         return;
     }
+    self->link.endpoint = turn->endpoint;
     turn->link = fl_link_ref(&self->link);
     self->turn = turn;
     if (tell_endpoint(self) != FL_OK) {

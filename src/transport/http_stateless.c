@@ -3,7 +3,8 @@
  *
  * Revision 2026-07-28 has neither sessions nor a stream of the server's own:
  * each request is answered on its own stream, and hanging up cancels it. The
- * link stands for the connection, and goes with it.
+ * link stands for the connection, and goes with it; a client that uses several
+ * of our endpoints on one connection has a link at each, in a chain.
  */
 #include "transport/http_server.h"
 
@@ -19,6 +20,7 @@ typedef struct stateless_link {
     fl_link link;
     fl_http_hub *hub;
     fl_http_conn *conn; /* NULL once it has gone */
+    fl_link *next;      /* of the connection, at another endpoint */
     fl_list turns;
     fl_timer timer; /* the end */
     bool ours;      /* the end was our wish, not the client's */
@@ -47,8 +49,9 @@ static void end(fl_timer *timer, void *user)
     fl_link_ended(&self->link, &why);
 }
 
-static fl_link *make(fl_http_conn *conn)
+static fl_link *make(const fl_http_turn *turn)
 {
+    fl_http_conn *conn = turn->conn;
     fl_http_hub *hub = conn->hub;
     fl_listener *from = &hub->listener->listener;
     stateless_link *self = fl_mem_zalloc(sizeof *self);
@@ -59,6 +62,7 @@ static fl_link *make(fl_http_conn *conn)
                  hub->options.http.stateless ? &fl_http_open_transport
                                              : &fl_http_stateless_transport,
                  hub->loop, true);
+    self->link.endpoint = turn->endpoint;
     self->hub = fl_http_hub_ref(hub);
     self->conn = conn;
     fl_list_init(&self->turns);
@@ -68,6 +72,7 @@ static fl_link *make(fl_http_conn *conn)
         fl_link_unref(&self->link);
         return NULL;
     }
+    self->next = conn->stateless;
     conn->stateless = &self->link;
     from->events->on_link(from, &self->link, from->user);
     if (self->link.events == NULL)
@@ -77,11 +82,12 @@ static fl_link *make(fl_http_conn *conn)
 
 void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg)
 {
-    fl_link *link = turn->conn->stateless != NULL &&
-                            turn->conn->stateless->state == FL_LINK_ACTIVE
-                        ? turn->conn->stateless
-                        : make(turn->conn);
+    fl_link *link = turn->conn->stateless;
 
+    while (link != NULL && link->endpoint != turn->endpoint)
+        link = ((stateless_link *)link)->next;
+    if (link == NULL || link->state != FL_LINK_ACTIVE)
+        link = make(turn);
     if (link == NULL) {
         fl_http_refuse_with(turn, 503, FL_RPC_BUSY,
                             "the server takes no more requests");
@@ -108,10 +114,26 @@ fl_status fl_http_stateless_answer(fl_link *link, void *stream, int code,
     return fl_http_turn_end(link, stream, code, parts, count);
 }
 
-void fl_http_stateless_gone(fl_link *link)
+void fl_http_stateless_gone(fl_http_conn *conn)
 {
-    ((stateless_link *)link)->conn = NULL;
-    fl_link_close(link);
+    while (conn->stateless != NULL) {
+        stateless_link *self = (stateless_link *)conn->stateless;
+        conn->stateless = self->next;
+        self->conn = NULL;
+        fl_link_close(&self->link);
+    }
+}
+
+/* The next request gets another. */
+static void leave_conn(stateless_link *self)
+{
+    fl_link **at = &self->conn->stateless;
+
+    while (*at != NULL && *at != &self->link)
+        at = &((stateless_link *)*at)->next;
+    if (*at != NULL)
+        *at = self->next;
+    self->conn = NULL;
 }
 
 void fl_http_stateless_close(fl_link *link)
@@ -122,8 +144,7 @@ void fl_http_stateless_close(fl_link *link)
         return;
     self->ours = self->conn != NULL;
     if (self->conn != NULL)
-        self->conn->stateless = NULL; /* the next request gets another */
-    self->conn = NULL;
+        leave_conn(self);
     fl_timer_start(&self->timer, 0);
 }
 

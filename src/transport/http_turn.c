@@ -374,6 +374,13 @@ static void keep_alive(fl_http_turn *turn)
                      false);
 }
 
+/* Its stream broke, and nobody came back for the answer. */
+static void give_up(fl_http_turn *turn)
+{
+    if (turn->link != NULL && turn->phase != FL_HTTP_ENDED)
+        abandon(turn);
+}
+
 static void on_timer(fl_timer *timer, void *user)
 {
     fl_http_turn *turn = user;
@@ -383,8 +390,10 @@ static void on_timer(fl_timer *timer, void *user)
         fl_ws_h2_gone(turn);
         return;
     }
-    if (turn->exchange == NULL)
+    if (turn->exchange == NULL) {
+        give_up(turn);
         return;
+    }
     switch (turn->phase) {
     case FL_HTTP_RECEIVING:
         fl_http_refuse_limit(turn, 408, FL_RPC_INVALID_REQUEST,

@@ -150,6 +150,12 @@ void fl_reply_hang_up(fl_reply reply, uint64_t retry_ms)
         reply.link->transport->hang_up(reply.link, reply.stream, retry_ms);
 }
 
+fl_span fl_link_about(const fl_link *link)
+{
+    return link->transport->about != NULL ? link->transport->about(link)
+                                          : (fl_span){0};
+}
+
 void fl_link_cancel(fl_link *link, fl_span id)
 {
     if (may_send(link) && link->transport->cancel != NULL)
@@ -244,6 +250,18 @@ fl_status fl_link_connect(fl_loop *loop, const char *url,
     const fl_transport *transport =
         fl_transport_find(fl_span_of(address.scheme));
     return transport->connect(loop, &address, &full, events, user, out, error);
+}
+
+fl_status fl_listener_serve(fl_listener *listener, const char *base,
+                            uint16_t endpoint, fl_error *error)
+{
+    const fl_transport *transport = listener->transport;
+
+    if (transport->serve == NULL)
+        return fl_error_set(error, FL_E_UNSUPPORTED,
+                            "%s has no paths for several endpoints",
+                            transport->name);
+    return transport->serve(listener, base, endpoint, error);
 }
 
 void fl_listener_close(fl_listener *listener)

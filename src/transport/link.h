@@ -44,6 +44,8 @@ typedef enum fl_link_trait {
                                     and no request knows of another */
     FL_LINK_OPEN = 1 << 4,       /* requests without a claim and without an
                                     initialize are served, as 2025-03-26 */
+    FL_LINK_JUDGED = 1 << 5,     /* what the envelope says beside its messages
+                                    was looked at already */
 } fl_link_trait;
 
 /* A value, made by the transport for each request it delivers. It is ended
@@ -74,8 +76,9 @@ typedef struct fl_link_events {
     /* Room again, after a send said FL_BUSY. May be NULL. */
     void (*on_writable)(fl_link *link);
 
-    /* The peer hung up on this request, which in its revision cancels it. The
-     * reply is to be ended all the same; it goes nowhere. May be NULL. */
+    /* The peer hung up on this request, which in its revision cancels it; or
+     * has not come back for it in time. The reply is to be ended all the same;
+     * it goes nowhere. May be NULL. */
     void (*on_abandoned)(fl_link *link, fl_reply reply);
 
     /* The peer will say no more, but may be waiting for answers: who holds the
@@ -102,7 +105,8 @@ struct fl_link {
     unsigned refs;
     unsigned holds; /* requests in flight: a link with any is not idle */
     fl_link_state state;
-    bool server; /* accepted by a listener: the peer is a client */
+    bool server;       /* accepted by a listener: the peer is a client */
+    uint16_t endpoint; /* of that; 0: the first */
 
     /* During on_message: why the transport made this error up, in place of an
      * answer that will not come. NULL: the message is the peer's. Its status
@@ -170,13 +174,19 @@ void fl_reply_hang_up(fl_reply reply, uint64_t retry_ms);
  * whose requests are streams closes its stream. `id` is a raw token. */
 void fl_link_cancel(fl_link *link, fl_span id);
 
+/* During on_message: the raw id of our request on whose stream the message
+ * came, so that it is most likely about that; empty where that cannot be told,
+ * as on channels. */
+fl_span fl_link_about(const fl_link *link);
+
 /* Lets what was accepted leave, then closes. Harmless twice. */
 void fl_link_close(fl_link *link);
 
 void fl_link_get_info(const fl_link *link, fl_link_info *info);
 
-/* A transport's own operation ("pid", "peer-subject", "reconnect"); answers
- * are appended to `answer`. FL_E_UNSUPPORTED when it has none of that name. */
+/* A transport's own operation ("pid", "stderr", "peer-subject", "reconnect");
+ * answers are appended to `answer`. FL_E_UNSUPPORTED when it has none of that
+ * name. */
 FL_MUST_USE fl_status fl_link_operate(fl_link *link, const char *operation,
                                       fl_buf *answer);
 
@@ -220,6 +230,14 @@ FL_MUST_USE fl_status fl_link_connect(fl_loop *loop, const char *url,
                                       const fl_options *options,
                                       const fl_link_events *events, void *user,
                                       fl_link **out, fl_error *error);
+
+/*
+ * Gives a listener whose transport has paths one more endpoint, at BASE/mcp and
+ * what else it serves; links that come by it have this number. 0 takes the
+ * endpoint away; its links live on. FL_E_UNSUPPORTED: there are no paths.
+ */
+FL_MUST_USE fl_status fl_listener_serve(fl_listener *listener, const char *base,
+                                        uint16_t endpoint, fl_error *error);
 
 void fl_listener_close(fl_listener *listener);
 

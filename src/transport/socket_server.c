@@ -22,6 +22,7 @@
 #include "transport/defaults.h"
 #include "transport/line_link.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -52,10 +53,11 @@ struct socket_listener {
 typedef struct server_link {
     fl_line_link line;
     struct hub *hub;
-    const char *refusal; /* not NULL: to be told and closed */
-    uint32_t retry_ms;
-    int code;
+    uint32_t retry_ms; /* not 0: it came too often, and may again by then */
+    bool refused;      /* to be told and closed */
 } server_link;
+
+static_assert(sizeof(server_link) <= 264, "an idle link stays small");
 
 static void hub_unref(struct hub *hub)
 {
@@ -92,6 +94,12 @@ static fl_status hub_new(const fl_options *options, struct hub **out)
     return rc;
 }
 
+static const char *refusal(const server_link *link)
+{
+    return link->retry_ms > 0 ? "too many new connections from this address"
+                              : "connection limit reached";
+}
+
 /* One line that says why, then the end. */
 static void tell_refusal(server_link *link)
 {
@@ -102,7 +110,7 @@ static void tell_refusal(server_link *link)
                 : snprintf(data, sizeof data, "{\"limit\":%u}",
                            link->hub->max_connections);
 
-    fl_line_link_complain(&link->line, link->code, fl_span_of(link->refusal),
+    fl_line_link_complain(&link->line, FL_RPC_BUSY, fl_span_of(refusal(link)),
                           (fl_span){data, (size_t)n});
     fl_link_close(&link->line.link);
 }
@@ -112,7 +120,7 @@ static void on_active(fl_line_link *line)
     server_link *link = (server_link *)line;
     socket_listener *from = link->hub->listener;
 
-    if (link->refusal != NULL) {
+    if (link->refused) {
         tell_refusal(link);
         return;
     }
@@ -132,7 +140,7 @@ static void on_stream_gone(fl_line_link *line)
     server_link *link = (server_link *)line;
 
     link->hub->connections--;
-    if (link->refusal != NULL)
+    if (link->refused)
         link->hub->refused--;
     fl_line_link_end(line);
 }
@@ -175,15 +183,14 @@ static bool examine(socket_listener *from, const char *address,
     if (hub->rate != NULL &&
         !fl_rate_take(hub->rate, fl_addresses_owner(address, owner),
                       fl_loop_now(from->listener.loop), &wait_ms)) {
-        link->refusal = "too many new connections from this address";
-        link->retry_ms = (uint32_t)wait_ms;
+        link->refused = true;
+        link->retry_ms = wait_ms > 0 ? (uint32_t)wait_ms : 1;
     } else if (hub->connections - hub->refused >= hub->max_connections) {
-        link->refusal = "connection limit reached";
+        link->refused = true;
     }
-    if (link->refusal == NULL)
+    if (!link->refused)
         return true;
-    link->code = FL_RPC_BUSY;
-    log_refused(from, link->refusal, address);
+    log_refused(from, refusal(link), address);
     return hub->refused < REFUSED_MAX;
 }
 
@@ -206,7 +213,7 @@ static void on_accept(void *user, fl_stream *stream, const char *address)
     link->hub = from->hub;
     link->hub->refs++;
     link->hub->connections++;
-    if (link->refusal != NULL)
+    if (link->refused)
         link->hub->refused++;
     fl_line_link_init(&link->line, from->listener.transport,
                       from->listener.loop, true, &server_hooks,

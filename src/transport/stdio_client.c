@@ -5,8 +5,9 @@
  * stdout, or broke) or the process. Whichever comes first, the other is
  * brought down too, and on_closed waits for both, so that after it there is
  * neither process nor descriptor left. What the child says on stderr goes to
- * the log, line by line, and never near a message; the last of it is added
- * to the reason when the child fails, for that is where the reason is.
+ * the log, line by line, and never near a message; the last line is added to
+ * the reason when the child fails, for that is where the reason is, and the
+ * last few are there for whoever asks: the operation "stderr".
  */
 #include "transport/stdio.h"
 
@@ -18,6 +19,7 @@
 #include "io/loop.h"
 #include "transport/defaults.h"
 #include "transport/environ.h"
+#include "transport/last_words.h"
 #include "transport/line_link.h"
 
 #include <stdio.h>
@@ -27,7 +29,7 @@
 enum {
     STDERR_LINE_MAX = 8 * 1024,
     FLUSH_MS = 500, /* for a child that is slow to read our last words */
-    TAIL = 120,     /* of the last stderr line, for the reason */
+    SHOWN = 120,    /* of the last stderr line, for the reason */
 };
 
 typedef struct child_link {
@@ -37,7 +39,7 @@ typedef struct child_link {
     bool exited;      /* which is seen before that */
     fl_timer opening; /* on_open never comes from inside a connect */
     fl_lines stderr_lines;
-    char tail[TAIL];
+    fl_last_words words;
     char command[64]; /* for people */
 } child_link;
 
@@ -88,6 +90,7 @@ static void free_link(fl_line_link *line)
     child_link *link = (child_link *)line;
 
     fl_lines_deinit(&link->stderr_lines);
+    fl_last_words_deinit(&link->words);
     fl_mem_free(link);
 }
 
@@ -101,9 +104,7 @@ static void log_stderr(child_link *link, fl_span text)
 {
     if (text.len == 0)
         return;
-    size_t n = text.len < TAIL - 1 ? text.len : TAIL - 1;
-    memcpy(link->tail, text.ptr, n);
-    link->tail[n] = '\0';
+    fl_last_words_add(&link->words, text);
     fl_log_say(fl_loop_log(link->line.link.loop), FL_LOG_INFO, "stderr",
                fl_log_text("command", fl_span_of(link->command)),
                fl_log_text("line", text));
@@ -126,16 +127,19 @@ static void on_stderr(void *user, fl_span bytes)
 static void describe(const child_link *link, const fl_child_exit *how,
                      fl_error *why)
 {
-    const char *said = link->tail[0] != '\0' ? "; it last said: " : "";
+    fl_span line = fl_last_words_latest(&link->words);
+    const char *said = line.len > 0 ? "; it last said: " : "";
+    int shown = (int)(line.len < SHOWN ? line.len : SHOWN);
+    const char *last = line.len > 0 ? line.ptr : "";
 
     if (how->failure.status != FL_OK)
         *why = how->failure;
     else if (how->signal != 0)
-        fl_error_set(why, FL_E_CHILD, "'%s' was ended by signal %d%s%s",
-                     link->command, how->signal, said, link->tail);
+        fl_error_set(why, FL_E_CHILD, "'%s' was ended by signal %d%s%.*s",
+                     link->command, how->signal, said, shown, last);
     else if (how->code != 0)
-        fl_error_set(why, FL_E_CHILD, "'%s' exited with code %d%s%s",
-                     link->command, how->code, said, link->tail);
+        fl_error_set(why, FL_E_CHILD, "'%s' exited with code %d%s%.*s",
+                     link->command, how->code, said, shown, last);
     else
         fl_error_set(why, FL_END, "'%s' exited", link->command);
 }
@@ -262,6 +266,7 @@ fl_status fl_stdio_connect(fl_loop *loop, const fl_address *address,
     link->settings.flush_ms = FLUSH_MS;
     snprintf(link->command, sizeof link->command, "%s", options->child.argv[0]);
     fl_lines_init(&link->stderr_lines, FL_LINES_ANY, STDERR_LINE_MAX);
+    fl_last_words_init(&link->words);
     fl_timer_init(&link->opening, loop, on_opening, link);
     fl_line_link_init(&link->line, &fl_transport_stdio, loop, false,
                       &client_hooks, &link->settings);
@@ -281,9 +286,12 @@ fl_status fl_stdio_connect(fl_loop *loop, const fl_address *address,
 
 fl_status fl_stdio_operate(fl_link *link, const char *operation, fl_buf *answer)
 {
+    const child_link *self = (const child_link *)link;
+
+    if (!link->server && strcmp(operation, "stderr") == 0)
+        return fl_buf_append(answer, fl_last_words_view(&self->words));
     if (link->server || strcmp(operation, "pid") != 0)
         return FL_E_UNSUPPORTED;
-    const child_link *self = (const child_link *)link;
     return self->child != NULL
                ? fl_buf_printf(answer, "%d", (int)fl_child_pid(self->child))
                : FL_E_NOT_FOUND;

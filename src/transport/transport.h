@@ -28,6 +28,9 @@ struct fl_transport {
                          const fl_link_events *events, void *user,
                          fl_link **out, fl_error *error);
     void (*close_listener)(fl_listener *listener);
+    /* NULL: a listener has the one endpoint only. */
+    fl_status (*serve)(fl_listener *listener, const char *base,
+                       uint16_t endpoint, fl_error *error);
 
     /* On a link: a message that is no answer; `reply_stream` is the request's
      * it belongs to, or NULL. */
@@ -45,6 +48,9 @@ struct fl_transport {
     /* The answer to our request of this id is not wanted any more. NULL:
      * nothing is to be done about it. */
     void (*cancel)(fl_link *link, fl_span id);
+    /* During on_message: the id of our request that it came beside, on the
+     * stream of that. NULL: nothing of the kind is known. */
+    fl_span (*about)(const fl_link *link);
     void (*close)(fl_link *link);
     void (*free)(fl_link *link); /* the last reference went */
     void (*info)(const fl_link *link, fl_link_info *info);

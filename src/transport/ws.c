@@ -23,6 +23,7 @@ const fl_transport fl_transport_ws = {
     .listen = fl_http_listen,
     .connect = fl_ws_connect,
     .close_listener = fl_http_close_listener,
+    .serve = fl_http_serve,
     SOCKET,
 };
 

@@ -196,6 +196,7 @@ static fl_ws_socket *make(fl_http_turn *turn, const fl_ws_agreed *agreed)
                                               : &fl_transport_ws,
                     hub->loop, true, &hooks, &hub->sockets);
     socket->hub = fl_http_hub_ref(hub);
+    socket->ws.link.endpoint = turn->endpoint;
     if (h2)
         socket->turn = turn;
     else

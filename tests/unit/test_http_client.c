@@ -487,15 +487,17 @@ static void test_http_client_begins_anew_when_its_session_is_lost(void **state)
     http_hear(&two, "POST /mcp");
     http_say(&two, "404 Not Found", JSON, ERROR("null", "-32001"));
     io_until(at.loop, at.downs == 1);
-    assert_int_equal(at.messages, 1); /* on_down speaks for all of them */
-    raw_hears_end(&one);
+    assert_int_equal(at.messages, 2); /* its sender heard of it first */
     io_until(at.loop, at.opened == 2);
+    http_say(&one, "404 Not Found", "", ""); /* and so does each other */
+    io_until(at.loop, at.messages == 3);
+    assert_int_equal(at.downs, 1);
     rig_sends(INITIALIZE);
-    http_hear(&two, "POST /mcp");
+    http_hear(&one, "POST /mcp");
     http_lacks("mcp-session-id");
     http_lacks("mcp-protocol-version");
-    http_say_json(&two, WELCOME("2025-06-18"));
-    rig_hears(1, WELCOME("2025-06-18"));
+    http_say_json(&one, WELCOME("2025-06-18"));
+    rig_hears(3, WELCOME("2025-06-18"));
     rig_end();
 }
 

@@ -1,0 +1,50 @@
+/*
+ * breaker.c - when to stop asking somebody who does not answer.
+ */
+#include "guard/breaker.h"
+
+static void enter(fl_breaker *breaker, fl_breaker_state state, uint64_t now_ms)
+{
+    breaker->state = state;
+    breaker->since_ms = now_ms;
+    breaker->failed = 0;
+}
+
+bool fl_breaker_allow(fl_breaker *breaker, uint64_t now_ms, uint64_t *wait_ms)
+{
+    uint64_t passed = now_ms - breaker->since_ms;
+
+    *wait_ms = 0;
+    if (breaker->state == FL_BREAKER_CLOSED)
+        return true;
+    if (passed >= breaker->pause_ms) {
+        enter(breaker, FL_BREAKER_HALF, now_ms);
+        return true;
+    }
+    *wait_ms = breaker->pause_ms - passed;
+    return false;
+}
+
+/* While it is open an answer is a late one, and yet an answer. */
+void fl_breaker_succeed(fl_breaker *breaker)
+{
+    breaker->state = FL_BREAKER_CLOSED;
+    breaker->failed = 0;
+}
+
+void fl_breaker_fail(fl_breaker *breaker, uint64_t now_ms)
+{
+    if (breaker->failures == 0 || breaker->state == FL_BREAKER_OPEN)
+        return; /* what was under way when it opened is no news */
+    if (breaker->state == FL_BREAKER_HALF) {
+        enter(breaker, FL_BREAKER_OPEN, now_ms);
+        return;
+    }
+    if (breaker->failed == 0 ||
+        now_ms - breaker->since_ms > breaker->window_ms) {
+        breaker->failed = 0;
+        breaker->since_ms = now_ms;
+    }
+    if (++breaker->failed >= breaker->failures)
+        enter(breaker, FL_BREAKER_OPEN, now_ms);
+}
