@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "rpc/carry.h"
 #include "rpc/error.h"
 #include "server/server.h"
 #include "json/nav.h"
@@ -24,24 +25,67 @@
 
 enum { ID_ROOM = 24, META_MAX = 1024 };
 
+struct fl_questions {
+    fl_list open;  /* not answered yet */
+    uint64_t last; /* the number of the latest */
+};
+
+static fl_want *at(const fl_questions *questions, fl_list *node)
+{
+    return node != &questions->open ? FL_LIST_ENTRY(node, fl_want, listed)
+                                    : NULL;
+}
+
+/* NULL when there is none. */
+static fl_want *first_open(const fl_session *session)
+{
+    return session->questions != NULL
+               ? at(session->questions, session->questions->open.next)
+               : NULL;
+}
+
+static fl_want *next_open(const fl_session *session, const fl_want *want)
+{
+    return at(session->questions, want->listed.next);
+}
+
+/* The session's; NULL when there is no memory for its first. */
+static fl_questions *questions_of(fl_session *session)
+{
+    if (session->questions == NULL) {
+        session->questions = fl_mem_zalloc(sizeof *session->questions);
+        if (session->questions != NULL)
+            fl_list_init(&session->questions->open);
+    }
+    return session->questions;
+}
+
 static void say_internal(fl_call *call, const char *text)
 {
     fl_call_end_error(call, FL_RPC_INTERNAL_ERROR, fl_span_of(text),
                       (fl_span){0});
 }
 
-/* The task a question is about goes in front of its other params. */
-static fl_status write_meta(fl_span task, fl_buf *out)
+/* What a question is about goes in front of its other params: the task it is
+ * for, and for a gateway the key by which the handler knows it. Either may be
+ * empty. */
+static fl_status write_meta(fl_span task, fl_span key, fl_buf *out)
 {
     fl_json_writer writer;
 
     fl_json_writer_init(&writer, out);
     fl_json_object(&writer);
-    fl_json_key(&writer, "io.modelcontextprotocol/related-task");
-    fl_json_object(&writer);
-    fl_json_key(&writer, "taskId");
-    fl_json_text(&writer, task);
-    fl_json_object_end(&writer);
+    if (task.len > 0) {
+        fl_json_key(&writer, "io.modelcontextprotocol/related-task");
+        fl_json_object(&writer);
+        fl_json_key(&writer, "taskId");
+        fl_json_text(&writer, task);
+        fl_json_object_end(&writer);
+    }
+    if (key.len > 0) {
+        fl_json_key(&writer, FL_CARRY_KEY);
+        fl_json_text(&writer, key);
+    }
     fl_json_object_end(&writer);
     return fl_json_writer_end(&writer);
 }
@@ -84,8 +128,9 @@ static fl_status put_question(fl_want *want)
     fl_status rc = FL_OK;
 
     fl_buf_init(&meta, META_MAX);
-    if (fl_buf_len(&asking->task) > 0)
-        rc = write_meta(fl_buf_view(&asking->task), &meta);
+    fl_span key = fl_call_is_carried(asking->call) ? want->key : (fl_span){0};
+    if (fl_buf_len(&asking->task) > 0 || key.len > 0)
+        rc = write_meta(fl_buf_view(&asking->task), key, &meta);
     if (rc == FL_OK)
         rc = send(want, fl_buf_view(&meta));
     fl_buf_reset(&meta);
@@ -94,9 +139,8 @@ static fl_status put_question(fl_want *want)
 
 void fl_asking_resume(fl_session *session)
 {
-    for (fl_list *node = session->questions.next; node != &session->questions;
-         node = node->next) {
-        fl_want *want = FL_LIST_ENTRY(node, fl_want, listed);
+    for (fl_want *want = first_open(session); want != NULL;
+         want = next_open(session, want)) {
         fl_asking *asking = want->asking;
         if (want->sent || asking->reply.link == NULL || asking->sending < 0)
             continue;
@@ -112,17 +156,17 @@ void fl_asking_resume(fl_session *session)
 void fl_asking_give_up(fl_session *session)
 {
     session->ended = true;
-    for (fl_list *node = session->questions.next; node != &session->questions;
-         node = node->next)
-        fl_timer_start(&FL_LIST_ENTRY(node, fl_want, listed)->asking->timer, 0);
+    for (fl_want *want = first_open(session); want != NULL;
+         want = next_open(session, want))
+        fl_timer_start(&want->asking->timer, 0);
 }
 
 static size_t count_open(const fl_session *session)
 {
     size_t count = 0;
 
-    for (fl_list *node = session->questions.next; node != &session->questions;
-         node = node->next)
+    for (fl_want *want = first_open(session); want != NULL;
+         want = next_open(session, want))
         count++;
     return count;
 }
@@ -135,8 +179,9 @@ fl_status fl_asking_send(fl_call *call, fl_reply reply, fl_span task)
 
     if (session->server == NULL || session->link == NULL)
         return FL_E_STATE;
+    fl_questions *questions = questions_of(session);
     fl_buf_clear(&asking->task);
-    if (fl_buf_append(&asking->task, task) != FL_OK)
+    if (questions == NULL || fl_buf_append(&asking->task, task) != FL_OK)
         return FL_E_NOMEM;
     if (count_open(session) + asking->count > FL_ASKING_OPEN)
         return FL_E_LIMIT;
@@ -150,9 +195,9 @@ fl_status fl_asking_send(fl_call *call, fl_reply reply, fl_span task)
         fl_list_remove(&want->listed);
         if (want->answered)
             continue;
-        want->id = ++session->last_asked;
+        want->id = ++questions->last;
         want->sent = false;
-        fl_list_append(&session->questions, &want->listed);
+        fl_list_append(&questions->open, &want->listed);
     }
     fl_timer_start(&asking->timer,
                    session->ended ? 0 : session->server->input_timeout_ms);
@@ -248,9 +293,8 @@ void fl_asking_hear(fl_session *session, const fl_msg *msg)
 
     if (fl_json_int64(msg->id, &id) != FL_OK)
         return;
-    for (fl_list *node = session->questions.next; node != &session->questions;
-         node = node->next) {
-        fl_want *want = FL_LIST_ENTRY(node, fl_want, listed);
+    for (fl_want *want = first_open(session); want != NULL;
+         want = next_open(session, want)) {
         if (want->sent && want->id == (uint64_t)id) {
             hear(want, msg);
             return;

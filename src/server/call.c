@@ -10,11 +10,13 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "io/loop.h"
+#include "rpc/carry.h"
 #include "rpc/error.h"
 #include "server/tasks.h"
 #include "json/nav.h"
 #include "json/write.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +32,6 @@ static void leave(fl_call *call)
     fl_list_remove(&call->node);
     session->deferred--;
     session->kept -= call->kept;
-    if (!call->cancelled)
-        session->in_flight--;
     if (session->link != NULL && !call->detached)
         fl_link_release(session->link);
     fl_mem_free(call);
@@ -97,15 +97,16 @@ static void answer_error(fl_call *call, int code, fl_span message)
     fl_call_end_error(call, code, message, (fl_span){0});
 }
 
+/* `text` is the inside of a JSON string. */
 static void send_text(fl_call *call, fl_span text, bool is_error)
 {
     fl_span parts[] = {
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
         call->msg->id,
         fl_return_opening(&call->to),
-        FL_SPAN("\"content\":[{\"type\":\"text\",\"text\":"),
+        FL_SPAN("\"content\":[{\"type\":\"text\",\"text\":\""),
         text,
-        is_error ? FL_SPAN("}],\"isError\":true}}") : FL_SPAN("}]}}"),
+        is_error ? FL_SPAN("\"}],\"isError\":true}}") : FL_SPAN("\"}]}}"),
     };
 
     answer(call, parts, 6);
@@ -117,19 +118,30 @@ static bool is_plain(const fl_call *call)
            call->job == NULL;
 }
 
-/* The short way, for the answer nearly all tools give; other calls, and those
- * with more to say, go by way of their parts. */
-static void answer_text(fl_call *call, fl_span text, bool is_error)
+static void answer_escaped(fl_call *call, fl_span text, bool is_error)
 {
     fl_buf *out = fl_loop_scratch(fl_call_loop(call));
     fl_json_writer writer;
 
     fl_json_writer_init(&writer, out);
     fl_json_text(&writer, text);
-    if (fl_json_writer_end(&writer) == FL_OK)
-        send_text(call, fl_buf_view(out), is_error);
+    fl_status rc = fl_json_writer_end(&writer);
+    fl_span string = fl_buf_view(out);
+    if (rc == FL_OK && string.len >= 2)
+        send_text(call, (fl_span){string.ptr + 1, string.len - 2}, is_error);
     else
         answer_error(call, FL_RPC_INTERNAL_ERROR, FL_SPAN("out of memory"));
+}
+
+/* The short way, for the answer nearly all tools give; other calls, and those
+ * with more to say, go by way of their parts. What needs no escapes is sent
+ * from where it is. */
+static void answer_text(fl_call *call, fl_span text, bool is_error)
+{
+    if (fl_json_is_plain(text))
+        send_text(call, text, is_error);
+    else
+        answer_escaped(call, text, is_error);
 }
 
 /* Wrong arguments: the model may do better the next time, if it is told. */
@@ -268,7 +280,6 @@ fl_call *fl_call_defer(fl_call *call)
     fl_list_append(&session->calls, &kept->node);
     session->deferred++;
     session->kept += kept->kept;
-    session->in_flight++;
     if (!kept->detached)
         fl_link_hold(session->link);
     fl_job_moved(kept);
@@ -290,10 +301,32 @@ void fl_call_on_cancel(fl_call *call, fl_call_fn *on_cancel, void *user)
     call->cancel_user = user;
 }
 
+/* The stream to let go is not ours, but that of whoever carries it on. */
+static void ask_to_hang_up(const fl_call *call, uint64_t retry_ms)
+{
+    char retry[48];
+    int n =
+        snprintf(retry, sizeof retry, ",\"retryMs\":%" PRIu64 "}}", retry_ms);
+    const fl_span parts[] = {
+        FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"" FL_CARRY_HANG_UP
+                "\",\"params\":{\"requestId\":"),
+        call->msg->id,
+        {retry, (size_t)n},
+    };
+
+    (void)!fl_reply_send(call->to.reply, parts, 3); /* it is but a favour */
+}
+
 void fl_call_hang_up(fl_call *call, uint64_t retry_ms)
 {
-    if (call->deferred && !call->replied && call->job == NULL &&
-        call->to.batch == NULL && call->to.session->link != NULL)
+    const fl_session *session = call->to.session;
+
+    if (!call->deferred || call->replied || call->job != NULL ||
+        call->to.batch != NULL || session->link == NULL)
+        return;
+    if (fl_call_is_carried(call))
+        ask_to_hang_up(call, retry_ms);
+    else
         fl_reply_hang_up(call->to.reply, retry_ms);
 }
 
@@ -309,7 +342,6 @@ void fl_call_cancel(fl_call *call)
     if (call->cancelled)
         return;
     call->cancelled = true;
-    call->to.session->in_flight--;
     if (call->job != NULL)
         fl_job_cancelled(call);
     bool waiting = fl_asking_is_waiting(call); /* no handler is at work */

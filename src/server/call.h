@@ -162,4 +162,7 @@ void fl_job_goes_on(fl_call *call);
 void fl_job_result(fl_call *call, fl_span result);
 void fl_job_error(fl_call *call, int code, fl_span message, fl_span data);
 
+/* Whether a gateway of ours stands between us and the client: rpc/carry.h. */
+bool fl_call_is_carried(const fl_call *call);
+
 #endif

@@ -39,7 +39,11 @@ fl_span fl_call_meta(const fl_call *call, const char *key)
 
 fl_span fl_call_raw(const fl_call *call, const char *key)
 {
-    return fl_json_get(call->arguments, fl_span_of(key));
+    const fl_params *params = &call->msg->inner;
+    bool as_came = call->arguments.ptr == params->arguments.ptr;
+
+    return fl_json_get_along(call->arguments, as_came ? &params->cuts : NULL,
+                             fl_span_of(key));
 }
 
 bool fl_call_has(const fl_call *call, const char *key)

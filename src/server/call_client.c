@@ -7,13 +7,14 @@
 #include "server/call.h"
 
 #include "base/span.h"
+#include "rpc/carry.h"
 #include "json/nav.h"
 
 static fl_span told(const fl_call *call, fl_span claimed, fl_span key)
 {
     if (!call->to.revision->legacy)
         return claimed;
-    return fl_json_get(fl_buf_view(&call->to.session->client), key);
+    return fl_json_get(fl_introduction_text(call->to.session->client), key);
 }
 
 fl_span fl_call_capabilities(const fl_call *call)
@@ -52,6 +53,12 @@ static bool can_elicit(const fl_call *call, const char *mode)
         return has(elicitation, "url") &&
                fl_revision_has(call->to.revision, FL_HAS_URL_ELICITATION);
     return has(elicitation, "form") || !has(elicitation, "url");
+}
+
+bool fl_call_is_carried(const fl_call *call)
+{
+    return has(fl_json_get(fl_call_capabilities(call), FL_SPAN("experimental")),
+               FL_CARRY);
 }
 
 bool fl_call_client_can(const fl_call *call, fl_ability what)

@@ -104,12 +104,13 @@ fl_status fl_catalog_remove(fl_catalog *catalog, fl_span key)
 
 fl_entry *fl_catalog_find(fl_catalog *catalog, fl_span key)
 {
-    if (catalog->last != NULL &&
-        fl_span_equal(fl_span_of(catalog->last->key), key))
+    if (catalog->last != NULL && fl_span_equal(catalog->last_key, key))
         return catalog->last;
     fl_entry *found = fl_map_get(&catalog->by_key, key);
-    if (found != NULL)
+    if (found != NULL) {
         catalog->last = found;
+        catalog->last_key = fl_span_of(found->key);
+    }
     return found;
 }
 

@@ -53,6 +53,7 @@ typedef struct fl_catalog {
     size_t count, cap;
     uint64_t last_number;
     fl_entry *last;                 /* found: often asked for again */
+    fl_span last_key;               /* its key */
     fl_buf lists[FL_CATALOG_LISTS]; /* those of one page; made when wanted */
 } fl_catalog;
 

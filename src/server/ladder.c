@@ -19,7 +19,7 @@
 #include "json/write.h"
 #include <stdio.h>
 
-enum { DATA_MAX = 1024, TEXT_MAX = 256 }; /* of what is said back */
+enum { DATA_MAX = 1024 }; /* of what is said back */
 
 static bool has_fields(const fl_return *to)
 {
@@ -48,26 +48,20 @@ static fl_status write_mismatch(fl_buf *data, const char *name, fl_span sent,
     return fl_json_writer_end(&writer);
 }
 
-static void refuse_field(const fl_return *to, const fl_msg *msg,
-                         const fl_mirror_fault *fault)
+/* False, for whoever returns it. */
+static bool blame_field(fl_ladder_fault *fault, const fl_mirror_fault *mirror)
 {
-    fl_return early = *to;
-    char text[TEXT_MAX];
-    fl_buf data;
-
-    snprintf(text, sizeof text, "Header mismatch: %s %s", fault->name,
-             fault->what);
-    fl_buf_init(&data, DATA_MAX);
-    fl_status rc =
-        write_mismatch(&data, fault->name, fault->sent, fault->expected);
-    if (rc != FL_OK) { /* too long to repeat: the name will do */
-        fl_buf_reset(&data);
-        rc = write_mismatch(&data, fault->name, (fl_span){0}, (fl_span){0});
-    }
-    early.early = true;
-    fl_return_error(&early, msg->id, FL_RPC_HEADER_MISMATCH, fl_span_of(text),
-                    rc == FL_OK ? fl_buf_view(&data) : (fl_span){0});
-    fl_buf_reset(&data);
+    fault->code = FL_RPC_HEADER_MISMATCH;
+    snprintf(fault->text, sizeof fault->text, "Header mismatch: %s %s",
+             mirror->name, mirror->what);
+    if (write_mismatch(&fault->data, mirror->name, mirror->sent,
+                       mirror->expected) == FL_OK)
+        return false;
+    fl_buf_reset(&fault->data); /* too long to repeat: the name will do */
+    if (write_mismatch(&fault->data, mirror->name, (fl_span){0},
+                       (fl_span){0}) != FL_OK)
+        fl_buf_reset(&fault->data);
+    return false;
 }
 
 /* The fields that repeat what no schema names. */
@@ -96,44 +90,35 @@ static const char *judge_field(const struct field *field, fl_span sent,
 }
 
 /* The field is required, and says what `token`, a string, says. */
-static bool check_field(const fl_return *to, const fl_msg *msg,
-                        const struct field *field, fl_span token)
+static bool check_field(fl_reply reply, const struct field *field,
+                        fl_span token, fl_ladder_fault *fault)
 {
-    fl_span sent = fl_reply_field(to->reply, field->key);
+    fl_span sent = fl_reply_field(reply, field->key);
     const char *wrong = judge_field(field, sent, token);
 
-    if (wrong == NULL)
-        return true;
-    refuse_field(to, msg,
-                 &(fl_mirror_fault){.name = field->name,
-                                    .what = wrong,
-                                    .sent = sent,
-                                    .expected = token});
+    return wrong == NULL ||
+           blame_field(fault, &(fl_mirror_fault){.name = field->name,
+                                                 .what = wrong,
+                                                 .sent = sent,
+                                                 .expected = token});
+}
+
+static bool blame_meta(fl_ladder_fault *fault, const char *what)
+{
+    fault->code = FL_RPC_INVALID_PARAMS;
+    snprintf(fault->text, sizeof fault->text,
+             "_meta io.modelcontextprotocol/%s", what);
     return false;
 }
 
-static bool refuse_meta(const fl_return *to, const fl_msg *msg,
-                        const char *what)
+static bool blame_version(fl_ladder_fault *fault, fl_span requested)
 {
-    fl_return_error(to, msg->id, FL_RPC_INVALID_PARAMS, fl_span_of(what),
-                    (fl_span){0});
-    return false;
-}
-
-static bool refuse_version(const fl_return *to, const fl_msg *msg,
-                           fl_span requested)
-{
-    fl_buf data;
-
-    fl_buf_init(&data, DATA_MAX);
-    fl_status rc = fl_methods_write_supported(&data, requested);
-    if (rc != FL_OK) {
-        fl_buf_reset(&data);
-        rc = fl_methods_write_supported(&data, (fl_span){0});
-    }
-    fl_return_error(to, msg->id, FL_RPC_UNSUPPORTED_VERSION, (fl_span){0},
-                    rc == FL_OK ? fl_buf_view(&data) : (fl_span){0});
-    fl_buf_reset(&data);
+    fault->code = FL_RPC_UNSUPPORTED_VERSION;
+    if (fl_methods_write_supported(&fault->data, requested) == FL_OK)
+        return false;
+    fl_buf_reset(&fault->data);
+    if (fl_methods_write_supported(&fault->data, (fl_span){0}) != FL_OK)
+        fl_buf_reset(&fault->data);
     return false;
 }
 
@@ -153,54 +138,101 @@ static bool is_log_level(fl_span token)
     return fl_levels_read(token, &level) == FL_OK;
 }
 
-bool fl_ladder_claim(fl_return *to, const fl_msg *msg)
+static bool judge_claim(fl_reply reply, bool fields_too, const fl_msg *msg,
+                        const fl_revision **revision, fl_ladder_fault *fault)
 {
     const fl_claim *claim = &msg->inner.claim;
     fl_span method = {msg->method.ptr - 1, msg->method.len + 2};
 
-    /* of the era, at least, until it is known better */
-    to->revision = fl_revision_get(FL_REVISION_2026_07_28);
-    to->early = true;
-    if (has_fields(to) &&
-        (!check_field(to, msg, &fields[VERSION], claim->version) ||
-         !check_field(to, msg, &fields[METHOD], method)))
+    if (fields_too &&
+        (!check_field(reply, &fields[VERSION], claim->version, fault) ||
+         !check_field(reply, &fields[METHOD], method, fault)))
         return false;
     if (fl_json_type_of(claim->version) != FL_JSON_STRING)
-        return refuse_meta(to, msg,
-                           "_meta io.modelcontextprotocol/protocolVersion "
-                           "must be a string");
-    const fl_revision *revision = find_revision(claim->version);
-    if (revision == NULL)
-        return refuse_version(to, msg, claim->version);
-    to->revision = revision;
+        return blame_meta(fault, "protocolVersion must be a string");
+    const fl_revision *found = find_revision(claim->version);
+    if (found == NULL)
+        return blame_version(fault, claim->version);
+    *revision = found;
     if (fl_json_type_of(claim->client_capabilities) != FL_JSON_OBJECT)
-        return refuse_meta(to, msg,
-                           "_meta io.modelcontextprotocol/clientCapabilities "
-                           "must be an object");
+        return blame_meta(fault, "clientCapabilities must be an object");
     if (claim->log_level.len > 0 && !is_log_level(claim->log_level))
-        return refuse_meta(to, msg,
-                           "_meta io.modelcontextprotocol/logLevel is not a "
-                           "log level");
-    to->early = false;
+        return blame_meta(fault, "logLevel is not a log level");
     return true;
+}
+
+static void begin(fl_ladder_fault *fault)
+{
+    fault->code = 0;
+    fault->text[0] = '\0';
+    fl_buf_init(&fault->data, DATA_MAX);
+}
+
+bool fl_ladder_judge(fl_reply reply, bool fields_too, const fl_msg *msg,
+                     const fl_revision **revision, fl_ladder_fault *fault)
+{
+    begin(fault);
+    /* of the era, at least, until it is known better */
+    *revision = fl_revision_get(FL_REVISION_2026_07_28);
+    return judge_claim(reply, fields_too, msg, revision, fault);
+}
+
+bool fl_ladder_judge_name(fl_reply reply, bool fields_too, const fl_msg *msg,
+                          fl_ladder_fault *fault)
+{
+    const fl_span *name = fields_too ? fl_extract_named(msg) : NULL;
+
+    begin(fault);
+    return name == NULL || check_field(reply, &fields[NAME], *name, fault);
+}
+
+bool fl_ladder_judge_arguments(fl_reply reply, fl_span schema,
+                               fl_span arguments, fl_ladder_fault *fault)
+{
+    fl_mirror_fault mirror;
+
+    begin(fault);
+    return fl_mirror_check(schema, arguments, reply, &mirror) ||
+           blame_field(fault, &mirror);
+}
+
+/* Answers, and returns false. */
+static bool refuse(const fl_return *to, const fl_msg *msg,
+                   fl_ladder_fault *fault)
+{
+    fl_return early = *to;
+
+    early.early = true;
+    fl_return_error(&early, msg->id, fault->code, fl_span_of(fault->text),
+                    fl_buf_view(&fault->data));
+    fl_buf_reset(&fault->data);
+    return false;
+}
+
+bool fl_ladder_claim(fl_return *to, const fl_msg *msg)
+{
+    fl_ladder_fault fault;
+
+    return fl_ladder_judge(to->reply, has_fields(to), msg, &to->revision,
+                           &fault) ||
+           refuse(to, msg, &fault);
 }
 
 bool fl_ladder_name(const fl_return *to, const fl_msg *msg)
 {
-    const fl_span *name = has_fields(to) ? fl_extract_named(msg) : NULL;
+    fl_ladder_fault fault;
 
-    return name == NULL || check_field(to, msg, &fields[NAME], *name);
+    return fl_ladder_judge_name(to->reply, has_fields(to), msg, &fault) ||
+           refuse(to, msg, &fault);
 }
 
 bool fl_ladder_arguments(const fl_return *to, const fl_msg *msg,
                          const fl_tool *tool, fl_span arguments)
 {
-    fl_mirror_fault fault;
+    fl_ladder_fault fault;
 
-    if (to->revision->legacy || !has_fields(to) ||
-        fl_mirror_check(fl_span_of(tool->input_schema), arguments, to->reply,
-                        &fault))
-        return true;
-    refuse_field(to, msg, &fault);
-    return false;
+    return to->revision->legacy || !has_fields(to) ||
+           fl_ladder_judge_arguments(to->reply, fl_span_of(tool->input_schema),
+                                     arguments, &fault) ||
+           refuse(to, msg, &fault);
 }

@@ -9,7 +9,8 @@
  * message says, and so do those that mirror arguments (-32020). Rungs about
  * fields are for links that have them: a channel has none.
  *
- * Each function answers and returns false, or returns true.
+ * Those that judge say what is wrong, and leave the answer to whoever asked;
+ * the others answer and return false, or return true.
  */
 #ifndef FL_SERVER_LADDER_H
 #define FL_SERVER_LADDER_H
@@ -17,6 +18,31 @@
 #include "server/session.h"
 
 #include <fairlead/server.h>
+
+enum { FL_LADDER_TEXT = 256 };
+
+/* Filled when a judgement is false; its data is to be reset then. An empty text
+ * is the code's own. */
+typedef struct fl_ladder_fault {
+    int code;
+    char text[FL_LADDER_TEXT];
+    fl_buf data; /* JSON, or empty */
+} fl_ladder_fault;
+
+/* Up to the method. `revision` is the one that the answer is to be made in,
+ * whatever the judgement. */
+FL_MUST_USE bool fl_ladder_judge(fl_reply reply, bool fields_too,
+                                 const fl_msg *msg,
+                                 const fl_revision **revision,
+                                 fl_ladder_fault *fault);
+/* The name, the URI or the task the request is about. */
+FL_MUST_USE bool fl_ladder_judge_name(fl_reply reply, bool fields_too,
+                                      const fl_msg *msg,
+                                      fl_ladder_fault *fault);
+/* The arguments that a tool's schema (JSON) wants mirrored (mirror.h). */
+FL_MUST_USE bool fl_ladder_judge_arguments(fl_reply reply, fl_span schema,
+                                           fl_span arguments,
+                                           fl_ladder_fault *fault);
 
 /* Up to the method. Sets the revision. */
 bool fl_ladder_claim(fl_return *to, const fl_msg *msg);

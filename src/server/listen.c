@@ -27,7 +27,6 @@
 
 #include "json/nav.h"
 #include "json/write.h"
-#include <stdio.h>
 #include <string.h>
 
 #define SUBSCRIPTION "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":"
@@ -44,25 +43,61 @@ struct fl_listen {
     size_t kept;   /* bytes of the request that they came with */
 };
 
-static fl_listen *entry(fl_list *node)
+static fl_listen *at(const fl_listens *listens, fl_list *node)
 {
-    return FL_LIST_ENTRY(node, fl_listen, node);
+    return node != &listens->all ? FL_LIST_ENTRY(node, fl_listen, node) : NULL;
+}
+
+/* NULL when there is none. */
+static fl_listen *first(const fl_session *session)
+{
+    return session->listens != NULL
+               ? at(session->listens, session->listens->all.next)
+               : NULL;
+}
+
+static fl_listen *after(const fl_listen *listen)
+{
+    return at(listen->to.session->listens, listen->node.next);
+}
+
+/* False: there is no memory for the first of a session. */
+static bool join(fl_session *session, fl_listen *listen)
+{
+    if (session->listens == NULL) {
+        session->listens = fl_mem_zalloc(sizeof *session->listens);
+        if (session->listens == NULL)
+            return false;
+        fl_list_init(&session->listens->all);
+    }
+    fl_list_append(&session->listens->all, &listen->node);
+    session->listens->count++;
+    return true;
+}
+
+static void leave(fl_session *session, fl_listen *listen)
+{
+    fl_list_remove(&listen->node);
+    if (--session->listens->count > 0)
+        return;
+    fl_mem_free(session->listens);
+    session->listens = NULL;
 }
 
 static fl_listen *open_listen(const fl_return *to, fl_span id)
 {
     fl_listen *listen = fl_mem_zalloc(sizeof *listen + id.len);
 
-    if (listen == NULL)
+    if (listen == NULL || !join(to->session, listen)) {
+        fl_mem_free(listen);
         return NULL;
+    }
     listen->to = *to;
     memcpy(listen + 1, id.ptr, id.len);
     listen->id = (fl_span){(char *)(listen + 1), id.len};
     listen->owes_welcome = true;
     fl_uris_init(&listen->uris, FL_WATCH_MAX);
     fl_uris_init(&listen->tasks, FL_WATCH_MAX);
-    fl_list_append(&to->session->listens, &listen->node);
-    to->session->listening++;
     fl_link_hold(to->session->link);
     return listen;
 }
@@ -71,8 +106,7 @@ static void free_listen(fl_listen *listen)
 {
     fl_session *session = listen->to.session;
 
-    fl_list_remove(&listen->node);
-    session->listening--;
+    leave(session, listen);
     session->kept -= listen->kept;
     fl_link_release(session->link);
     fl_uris_deinit(&listen->uris);
@@ -171,36 +205,6 @@ static void pay(fl_listen *listen)
                 say_task, listen);
 }
 
-static bool refuse_busy(const fl_return *to, const fl_msg *msg, const char *why,
-                        unsigned limit)
-{
-    char data[48];
-    int n = snprintf(data, sizeof data, "{\"limit\":%u}", limit);
-
-    fl_return_error(to, msg->id, FL_RPC_BUSY, fl_span_of(why),
-                    (fl_span){data, (size_t)n});
-    return false;
-}
-
-/* `kept` is what it will have us remember. */
-static bool admit(const fl_return *to, const fl_msg *msg, size_t kept)
-{
-    const fl_session *session = to->session;
-    unsigned max = session->max_in_flight;
-
-    if (!fl_methods_admit(to, msg))
-        return false;
-    if ((session->traits & FL_LINK_STATELESS) == 0 && max > FL_LISTEN_MAX)
-        max = FL_LISTEN_MAX;
-    if (session->listening >= max)
-        return refuse_busy(to, msg, "too many subscriptions", max);
-    if (session->kept > 0 && session->kept + kept > FL_SESSION_KEPT_MAX)
-        return refuse_busy(to, msg,
-                           "the requests in flight are too large together",
-                           FL_SESSION_KEPT_MAX);
-    return true;
-}
-
 /* Those that can be read are honoured. */
 static fl_status add_uri(fl_listen *listen, fl_span token)
 {
@@ -257,29 +261,13 @@ static fl_status add_tasks(fl_listen *listen, fl_span ids)
     return rc;
 }
 
-static bool may_hear(const fl_return *to, const fl_msg *msg, fl_span filter)
-{
-    const char *wrong = fl_listen_check(filter);
-
-    if (wrong != NULL) {
-        fl_methods_refuse(to, msg, wrong);
-        return false;
-    }
-    if (fl_json_get(filter, FL_SPAN(FL_LISTEN_TASKS)).len == 0 ||
-        fl_jobs_declared(msg->inner.claim.client_capabilities))
-        return true;
-    fl_return_error(to, msg->id, FL_RPC_MISSING_CAPABILITY, (fl_span){0},
-                    fl_job_requirement());
-    return false;
-}
-
 void fl_method_listen(const fl_return *to, const fl_msg *msg)
 {
     fl_span filter = fl_json_get(msg->params, FL_SPAN("notifications"));
     fl_span uris = fl_json_get(filter, FL_SPAN(FL_LISTEN_RESOURCES));
     fl_span ids = fl_json_get(filter, FL_SPAN(FL_LISTEN_TASKS));
 
-    if (!admit(to, msg, uris.len) || !may_hear(to, msg, filter))
+    if (!fl_listen_admit(to, msg, filter))
         return;
     fl_listen *listen = open_listen(to, msg->id);
     if (listen == NULL || add_uris(listen, uris) != FL_OK ||
@@ -296,11 +284,11 @@ void fl_method_listen(const fl_return *to, const fl_msg *msg)
 
 fl_listen *fl_listen_find(const fl_session *session, fl_span id)
 {
-    for (fl_list *node = session->listens.next; node != &session->listens;
-         node = node->next)
-        if (fl_msg_id_equal(entry(node)->id, id))
-            return entry(node);
-    return NULL;
+    fl_listen *listen = first(session);
+
+    while (listen != NULL && !fl_msg_id_equal(listen->id, id))
+        listen = after(listen);
+    return listen;
 }
 
 bool fl_listen_cancel(fl_session *session, fl_span id)
@@ -314,49 +302,45 @@ bool fl_listen_cancel(fl_session *session, fl_span id)
 
 bool fl_listen_abandon(fl_session *session, const void *stream)
 {
-    for (fl_list *node = session->listens.next; node != &session->listens;
-         node = node->next)
-        if (entry(node)->to.reply.stream == stream) {
-            drop(entry(node));
-            return true;
-        }
-    return false;
+    fl_listen *listen = first(session);
+
+    while (listen != NULL && listen->to.reply.stream != stream)
+        listen = after(listen);
+    if (listen != NULL)
+        drop(listen);
+    return listen != NULL;
 }
 
 void fl_listen_changed(fl_session *session, fl_offer offer)
 {
-    for (fl_list *node = session->listens.next; node != &session->listens;
-         node = node->next)
-        entry(node)->owes |= entry(node)->wants & offer;
+    for (fl_listen *it = first(session); it != NULL; it = after(it))
+        it->owes |= it->wants & offer;
     fl_listen_resume(session);
 }
 
 void fl_listen_updated(fl_session *session, fl_span uri)
 {
-    for (fl_list *node = session->listens.next, *next;
-         node != &session->listens; node = next) {
-        next = node->next;
-        fl_uris_owe(&entry(node)->uris, uri);
-        pay(entry(node));
+    for (fl_listen *it = first(session), *next; it != NULL; it = next) {
+        next = after(it);
+        fl_uris_owe(&it->uris, uri);
+        pay(it);
     }
 }
 
 void fl_listen_task(fl_session *session, fl_span id)
 {
-    for (fl_list *node = session->listens.next, *next;
-         node != &session->listens; node = next) {
-        next = node->next;
-        fl_uris_owe(&entry(node)->tasks, id);
-        pay(entry(node));
+    for (fl_listen *it = first(session), *next; it != NULL; it = next) {
+        next = after(it);
+        fl_uris_owe(&it->tasks, id);
+        pay(it);
     }
 }
 
 void fl_listen_resume(fl_session *session)
 {
-    for (fl_list *node = session->listens.next, *next;
-         node != &session->listens; node = next) {
-        next = node->next;
-        pay(entry(node));
+    for (fl_listen *it = first(session), *next; it != NULL; it = next) {
+        next = after(it);
+        pay(it);
     }
 }
 
@@ -386,8 +370,9 @@ static void say_goodbye(fl_listen *listen)
 
 void fl_listen_end(fl_session *session)
 {
-    while (!fl_list_empty(&session->listens)) {
-        fl_listen *listen = entry(session->listens.next);
+    fl_listen *listen;
+
+    while ((listen = first(session)) != NULL) {
         say_goodbye(listen);
         free_listen(listen);
     }
@@ -395,6 +380,8 @@ void fl_listen_end(fl_session *session)
 
 void fl_listen_forget(fl_session *session)
 {
-    while (!fl_list_empty(&session->listens))
-        free_listen(entry(session->listens.next));
+    fl_listen *listen;
+
+    while ((listen = first(session)) != NULL)
+        free_listen(listen);
 }

@@ -9,6 +9,12 @@
 
 typedef struct fl_listen fl_listen;
 
+/* All of a session, which has this only while there are some. */
+struct fl_listens {
+    fl_list all;
+    unsigned count;
+};
+
 /* On a link of one client. One that many share is bounded by max_in_flight. */
 enum { FL_LISTEN_MAX = 64 };
 
@@ -20,6 +26,9 @@ enum { FL_LISTEN_MAX = 64 };
  * lists it wants to be told of. */
 const char *fl_listen_check(fl_span filter);
 unsigned fl_listen_wishes(fl_span filter);
+
+/* listen_admit.c: false: it has been refused. */
+bool fl_listen_admit(const fl_return *to, const fl_msg *msg, fl_span filter);
 
 /* NULL when the session has none with this id. */
 fl_listen *fl_listen_find(const fl_session *session, fl_span id);

@@ -66,13 +66,14 @@ void fl_method_initialize(const fl_return *to, const fl_msg *msg)
     }
     fl_span asked = fl_json_get(msg->params, FL_SPAN("protocolVersion"));
     if (fl_server_hello(session->server, negotiated(asked), &hello) != FL_OK ||
-        fl_buf_append(&session->client, msg->params) != FL_OK) {
+        fl_introductions_take(&session->server->introductions, msg->params,
+                              &session->client) != FL_OK) {
         refuse(to, msg, FL_RPC_INTERNAL_ERROR, "out of memory");
         return;
     }
     session->revision = negotiated(asked);
     session->state = FL_SESSION_OPENED;
-    session->offers = fl_server_offers(session->server);
+    session->offers = (uint8_t)fl_server_offers(session->server);
     fl_span parts[] = {
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
         msg->id,
@@ -85,15 +86,22 @@ void fl_method_initialize(const fl_return *to, const fl_msg *msg)
     fl_return_send(to, msg->id, parts, 7);
 }
 
+static void set_level(const fl_return *to, const fl_msg *msg, fl_level level)
+{
+    to->session->log_level = (uint8_t)level;
+    fl_return_result(to, msg->id, FL_SPAN("{}"));
+}
+
 /* On a link that many share, what one wants would be done to all. */
 void fl_method_set_level(const fl_return *to, const fl_msg *msg)
 {
-    fl_span level = fl_json_get(msg->params, FL_SPAN("level"));
+    fl_span token = fl_json_get(msg->params, FL_SPAN("level"));
+    fl_level level;
 
     if ((to->session->traits & FL_LINK_STATELESS) != 0)
         refuse(to, msg, FL_RPC_INVALID_REQUEST, "there are no sessions here");
-    else if (fl_levels_read(level, &to->session->log_level) == FL_OK)
-        fl_return_result(to, msg->id, FL_SPAN("{}"));
+    else if (fl_levels_read(token, &level) == FL_OK)
+        set_level(to, msg, level);
     else
         refuse(to, msg, FL_RPC_INVALID_PARAMS,
                "level must be one of debug, info, notice, warning, error, "

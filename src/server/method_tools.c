@@ -38,7 +38,7 @@ bool fl_methods_admit(const fl_return *to, const fl_msg *msg)
 {
     fl_session *session = to->session;
 
-    if (fl_list_empty(&session->calls) && fl_list_empty(&session->listens))
+    if (fl_list_empty(&session->calls) && session->listens == NULL)
         return true;
     /* where each request has a stream of its own, that names it */
     if ((session->traits & FL_LINK_CHANNEL) != 0 &&
@@ -74,7 +74,7 @@ void fl_methods_refuse(const fl_return *to, const fl_msg *msg, const char *what)
 static bool check_arguments(fl_call *call, const fl_tools_entry *tool)
 {
     fl_schema_fault fault;
-    fl_status rc = fl_tools_check_input(tool, call->arguments, &fault);
+    fl_status rc = fl_tools_check_input(tool, &call->msg->inner, &fault);
 
     if (rc == FL_OK)
         return true;

@@ -127,6 +127,15 @@ unsigned fl_methods_offers(const fl_return *to)
     return offers;
 }
 
+/* Names in the table have no backslash, so one that is as long and the same
+ * has none either. */
+static bool is_named(const fl_msg *msg, fl_span name)
+{
+    if (msg->method.len <= name.len)
+        return fl_span_equal(msg->method, name);
+    return fl_msg_method_is(msg, name);
+}
+
 static const struct method *find_method(const fl_return *to, const fl_msg *msg,
                                         enum era era)
 {
@@ -135,7 +144,7 @@ static const struct method *find_method(const fl_return *to, const fl_msg *msg,
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         const struct method *method = &methods[i];
         if (((method->is & NOTICE) != 0) != notice ||
-            (method->era & era) == 0 || !fl_msg_method_is(msg, method->name))
+            (method->era & era) == 0 || !is_named(msg, method->name))
             continue;
         return method->needs == 0 ||
                        (fl_methods_offers(to) & method->needs) != 0

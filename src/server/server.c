@@ -56,6 +56,7 @@ fl_server *fl_server_new(const char *name, const char *version)
         fl_buf_init(&server->hellos[i], HELLO_MAX);
     fl_list_init(&server->doors);
     fl_list_init(&server->sessions);
+    fl_introductions_init(&server->introductions);
     fl_jobs_init(&server->jobs);
     fl_list_init(&server->mounts);
     if (fl_server_name(server, name, version) != FL_OK) {
@@ -77,6 +78,7 @@ void fl_server_free(fl_server *server)
         return;
     assert(fl_list_empty(&server->doors) && fl_list_empty(&server->sessions));
     fl_jobs_end(server);
+    fl_introductions_deinit(&server->introductions);
     if (server->loop != NULL)
         fl_timer_stop(&server->timer); /* freed from on_idle, while closing */
     for (size_t i = 0; i < FL_SERVER_CATALOGS; i++)
@@ -201,9 +203,9 @@ static bool has_calls(const fl_server *server)
 {
     for (fl_list *node = server->sessions.next; node != &server->sessions;
          node = node->next)
-        if (FL_LIST_ENTRY(node, fl_session, node)->in_flight > 0)
+        if (fl_session_is_busy(FL_LIST_ENTRY(node, fl_session, node)))
             return true;
-    return fl_jobs_in_flight(&server->jobs) > 0;
+    return fl_jobs_are_busy(&server->jobs);
 }
 
 static void close_links(fl_server *server)

@@ -8,6 +8,7 @@
 #include "io/seal.h"
 #include "io/timer.h"
 #include "server/catalog.h"
+#include "server/introductions.h"
 #include "server/offers.h"
 #include "server/tasks.h"
 #include "transport/link.h"
@@ -40,6 +41,7 @@ struct fl_server {
     char *instructions;              /* or NULL */
     fl_list doors;                   /* listeners, open or closing */
     fl_list sessions;
+    fl_introductions introductions; /* of the clients that are here */
     fl_jobs jobs;
     size_t task_tools; /* tools whose calls may be tasks */
     size_t links;

@@ -16,7 +16,7 @@
 #include "server/watch.h"
 #include "json/nav.h"
 
-enum { BATCH_ANSWER_MAX = 16 * 1024 * 1024, CLIENT_MAX = 16 * 1024 * 1024 };
+enum { BATCH_ANSWER_MAX = 16 * 1024 * 1024 };
 
 /* One element of a batch: as if it had come alone, but its answer goes into
  * the array. */
@@ -106,7 +106,7 @@ static void tell_changes(fl_session *session)
     for (size_t i = 0; i < FL_OFFER_LISTS; i++)
         if ((session->changed & fl_offer_lists[i].offer) != 0 &&
             tell_changed(session, &fl_offer_lists[i]))
-            session->changed &= ~(unsigned)fl_offer_lists[i].offer;
+            session->changed &= (uint8_t)~fl_offer_lists[i].offer;
 }
 
 void fl_session_changed(fl_session *session, fl_offer offer)
@@ -114,7 +114,7 @@ void fl_session_changed(fl_session *session, fl_offer offer)
     fl_listen_changed(session, offer);
     if (session->state != FL_SESSION_READY || (session->offers & offer) == 0)
         return;
-    session->changed |= offer;
+    session->changed |= (uint8_t)offer;
     tell_changes(session);
 }
 
@@ -131,7 +131,8 @@ static void on_writable(fl_link *link)
 void fl_session_settle(fl_session *session)
 {
     if (session->server == NULL && fl_list_empty(&session->calls)) {
-        fl_buf_reset(&session->client);
+        fl_introduction_release(session->client);
+        fl_mem_free(session->questions); /* they went with the calls */
         fl_mem_free(session);
     } else if (session->server != NULL) {
         fl_server_answered(session->server);
@@ -149,6 +150,11 @@ static fl_call *first_running(const fl_session *session)
             return call;
     }
     return NULL;
+}
+
+bool fl_session_is_busy(const fl_session *session)
+{
+    return first_running(session) != NULL;
 }
 
 void fl_session_shut(fl_session *session)
@@ -240,9 +246,6 @@ fl_session *fl_session_new(fl_server *server, fl_loop *loop)
     session->server = server;
     session->loop = loop;
     fl_list_init(&session->calls);
-    fl_list_init(&session->listens);
-    fl_list_init(&session->questions);
-    fl_buf_init(&session->client, CLIENT_MAX);
     session->log_level = FL_LEVEL_INFO;
     return session;
 }
@@ -258,7 +261,7 @@ fl_status fl_session_open(fl_server *server, fl_link *link,
     fl_link_get_info(link, &info);
     session->link = link;
     session->max_in_flight = max_in_flight;
-    session->traits = info.traits;
+    session->traits = (uint8_t)info.traits;
     if ((info.traits & FL_LINK_OPEN) != 0)
         session->revision = fl_revision_get(FL_REVISION_2025_03_26);
     fl_list_append(&server->sessions, &session->node);

@@ -12,13 +12,18 @@
 #include "base/list.h"
 #include "rpc/revision.h"
 #include "server/batch.h"
+#include "server/introductions.h"
 #include "server/offers.h"
 #include "transport/link.h"
 
 #include <fairlead/call.h>
 
+#include <assert.h>
+
 typedef struct fl_session fl_session;
-typedef struct fl_watch fl_watch; /* watch.c */
+typedef struct fl_listens fl_listens;     /* listen.c */
+typedef struct fl_watch fl_watch;         /* watch.c */
+typedef struct fl_questions fl_questions; /* ask_questions.c */
 
 /* What the messages of deferred calls may take, in bytes, and what their
  * clients have answered to them; one message is always let in. */
@@ -31,6 +36,8 @@ typedef enum fl_session_state {
     FL_SESSION_OVER,
 } fl_session_state;
 
+/* There is one for every link, and most links are idle: what few clients have
+ * is allocated when they have it. */
 struct fl_session {
     fl_list node;             /* among the server's */
     struct fl_server *server; /* NULL once the link has gone */
@@ -38,25 +45,24 @@ struct fl_session {
     fl_loop *loop;
     const fl_revision *revision; /* NULL until initialize; on an open link the
                                     one there is without it */
-    fl_list listens;             /* subscriptions/listen, not ended yet */
-    unsigned listening;          /* how many they are */
-    fl_list calls;               /* deferred, in the order they came */
-    unsigned deferred;           /* how many they are */
-    size_t kept;                 /* bytes of their messages and answers */
-    unsigned in_flight;          /* of them, not cancelled */
+    fl_introduction *client;     /* the params of its initialize, or NULL */
+    fl_listens *listens;     /* subscriptions/listen, not ended yet, or NULL */
+    fl_watch *watch;         /* resources it has subscribed to, or NULL */
+    fl_questions *questions; /* to its client; NULL until there is one */
+    fl_list calls;           /* deferred, in the order they came */
+    size_t kept;             /* bytes of their messages and answers */
+    unsigned deferred;       /* how many they are */
     unsigned max_in_flight;
-    unsigned traits; /* the link's */
-    fl_session_state state;
-    unsigned offers;     /* declared at initialize */
-    unsigned changed;    /* offers whose list has changed, to be told of */
-    fl_level log_level;  /* from which on its client wants to hear */
-    fl_buf client;       /* the params of its initialize */
-    fl_watch *watch;     /* resources it has subscribed to, or NULL */
-    fl_list questions;   /* of ours to its client, not answered yet */
-    uint64_t last_asked; /* the number of the latest */
-    bool ended;          /* its client will say no more */
-    unsigned jobs;       /* tasks it has: tasks.h */
+    uint16_t jobs;     /* tasks it has: tasks.h */
+    uint8_t state;     /* fl_session_state */
+    uint8_t traits;    /* the link's */
+    uint8_t offers;    /* declared at initialize */
+    uint8_t changed;   /* offers whose list has changed, to be told of */
+    uint8_t log_level; /* fl_level from which on its client wants to hear */
+    bool ended;        /* its client will say no more */
 };
+
+static_assert(sizeof(struct fl_session) <= 120, "an idle session stays small");
 
 /* Takes the link over. FL_E_NOMEM: the link is untouched. */
 FL_MUST_USE fl_status fl_session_open(struct fl_server *server, fl_link *link,
@@ -70,6 +76,9 @@ FL_MUST_USE fl_session *fl_session_new(struct fl_server *server, fl_loop *loop);
 /* Tells whoever wants to know that a list has changed, now or when there is
  * room. */
 void fl_session_changed(fl_session *session, fl_offer offer);
+
+/* Whether a call is under way that somebody waits for: not a cancelled one. */
+bool fl_session_is_busy(const fl_session *session);
 
 /* The server is closing: every deferred call is answered with an error, and
  * every listen is ended. */

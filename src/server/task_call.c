@@ -89,12 +89,10 @@ static void move(fl_call *call, fl_session *errands)
     fl_link_release(from->link);
     fl_list_remove(&call->node);
     from->deferred--;
-    from->in_flight--;
     from->kept -= call->kept;
     call->to.session = errands;
     fl_list_append(&errands->calls, &call->node);
     errands->deferred++;
-    errands->in_flight++;
     errands->kept += call->kept;
 }
 
@@ -199,7 +197,7 @@ static bool start_legacy(fl_call *call, const fl_tool *tool)
     fl_span wanted = {0};
 
     if ((fl_methods_offers(&call->to) & FL_OFFER_TASKS) != 0)
-        wanted = fl_json_get(call->msg->params, FL_SPAN("task"));
+        wanted = call->msg->inner.task;
     if (wanted.len == 0)
         return tool->task != FL_TASK_MUST ||
                refuse(call, FL_RPC_METHOD_NOT_FOUND,

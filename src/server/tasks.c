@@ -45,9 +45,9 @@ void fl_jobs_init(fl_jobs *jobs)
     jobs->max_bytes = FL_JOBS_BYTES;
 }
 
-unsigned fl_jobs_in_flight(const fl_jobs *jobs)
+bool fl_jobs_are_busy(const fl_jobs *jobs)
 {
-    return jobs->errands != NULL ? jobs->errands->in_flight : 0;
+    return jobs->errands != NULL && fl_session_is_busy(jobs->errands);
 }
 
 static fl_status make_id(char id[FL_JOB_ID + 1])

@@ -80,8 +80,8 @@ void fl_jobs_init(fl_jobs *jobs);
 void fl_jobs_end(fl_server *server);
 /* The same for those of a session that is over. */
 void fl_jobs_forget(struct fl_session *session);
-/* Calls of theirs that are being answered, on no session of the server's. */
-unsigned fl_jobs_in_flight(const fl_jobs *jobs);
+/* Whether one of their calls is under way, on no session of the server's. */
+bool fl_jobs_are_busy(const fl_jobs *jobs);
 
 /* A new one, for this call; `ttl_ms` 0: the usual. FL_E_LIMIT, FL_E_NOMEM or
  * FL_E_IO: there is none. */

@@ -194,13 +194,15 @@ fl_status fl_tools_add(fl_catalog *tools, const fl_tool *tool, fl_error *error)
     return rc;
 }
 
-fl_status fl_tools_check_input(const fl_tools_entry *tool, fl_span arguments,
-                               fl_schema_fault *fault)
+fl_status fl_tools_check_input(const fl_tools_entry *tool,
+                               const fl_params *params, fl_schema_fault *fault)
 {
     if (tool->input == NULL)
         return FL_OK;
-    return fl_schema_check(
-        tool->input, arguments.len > 0 ? arguments : FL_SPAN("{}"), fault);
+    if (params->arguments.len == 0)
+        return fl_schema_check(tool->input, FL_SPAN("{}"), fault);
+    return fl_schema_check_along(tool->input, params->arguments, &params->cuts,
+                                 fault);
 }
 
 fl_status fl_tools_check_output(const fl_tools_entry *tool, fl_span structured,

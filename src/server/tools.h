@@ -4,6 +4,7 @@
 #ifndef FL_SERVER_TOOLS_H
 #define FL_SERVER_TOOLS_H
 
+#include "rpc/params.h"
 #include "schema/schema.h"
 #include "server/catalog.h"
 
@@ -37,7 +38,7 @@ FL_MUST_USE fl_status fl_tools_add(fl_catalog *tools, const fl_tool *tool,
 /* FL_E_INVALID: `fault` says in what way these are no arguments for it, or
  * this no structured content of it. */
 FL_MUST_USE fl_status fl_tools_check_input(const fl_tools_entry *tool,
-                                           fl_span arguments,
+                                           const fl_params *params,
                                            fl_schema_fault *fault);
 FL_MUST_USE fl_status fl_tools_check_output(const fl_tools_entry *tool,
                                             fl_span structured,

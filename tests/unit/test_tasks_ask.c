@@ -89,7 +89,7 @@ static void test_task_that_asks_can_be_cancelled(void **state)
     task_say(&host.peer, TASK_ASK("4", "get", ""), id);
     const char *line = HEARS(&host.peer, "\"status\":\"cancelled\"");
     assert_null(strstr(line, "inputRequests"));
-    assert_int_equal(fl_jobs_in_flight(&host.server->jobs), 0);
+    assert_false(fl_jobs_are_busy(&host.server->jobs));
     ask(TASK_ASK("5", "update", ANSWERS("\"name\":" ACCEPT("Ann"))),
         "\"id\":5,\"result\":{");
     ask(TASK_ASK("6", "get", ""), "\"status\":\"cancelled\"");
@@ -106,7 +106,7 @@ static void test_task_that_asks_expires(void **state)
     raw_close(&host.peer); /* that link was idle for too long */
     host_dial(&host, &host.peer);
     ask(TASK_ASK("4", "get", ""), "-32602");
-    assert_int_equal(fl_jobs_in_flight(&host.server->jobs), 0);
+    assert_false(fl_jobs_are_busy(&host.server->jobs));
     host_end(&host);
 }
 
