@@ -58,6 +58,7 @@ static void free_client(fl_client *client)
     fl_map_deinit(&client->task_tools);
     fl_target_deinit(&client->target);
     fl_buf_reset(&client->said);
+    fl_buf_reset(&client->agreement.late_said);
     fl_buf_reset(&client->identity);
     fl_buf_reset(&client->claim);
     fl_mem_free(client);
@@ -90,7 +91,11 @@ static void on_open(fl_link *link)
 
 static void on_writable(fl_link *link)
 {
-    fl_client_send_waiting(link->user);
+    fl_client *client = link->user;
+
+    fl_client_send_waiting(client);
+    if (client->lane != NULL && client->state == FL_CLIENT_READY)
+        client->lane->on_writable(client->user);
 }
 
 /* What was sent on a channel is lost with it. A request with a stream of its
@@ -109,6 +114,8 @@ static void on_down(fl_link *link, const fl_error *why)
         fl_requests_fail(&client->requests, true, FL_E_CLOSED,
                          fl_span_of(why->text));
     fl_client_asked_withdraw(client, true);
+    if (client->lane != NULL)
+        client->lane->on_down(client->user, why);
 }
 
 static fl_status open_link(fl_client *client, fl_error *error);
@@ -277,6 +284,15 @@ fl_status fl_client_open(fl_loop *loop, const char *url,
     }
     *out = client;
     return FL_OK;
+}
+
+void fl_client_abandon(fl_client *client)
+{
+    static const fl_client_events nobody = {0};
+
+    client->events = nobody;
+    client->lane = NULL;
+    fl_client_close(client);
 }
 
 void fl_client_drop_cache(fl_client *client)

@@ -18,12 +18,14 @@
  *   client_verdict.c what is remembered of that, and for how long
  *   client_hello.c   the two ways to open, as messages
  *   client_listen.c  being told of changes by a modern server
+ *   lane.c           all that for a gateway, which has its own requests
  */
 #ifndef FL_CLIENT_CLIENT_H
 #define FL_CLIENT_CLIENT_H
 
 #include "client/ask.h"
 #include "client/client_cache.h"
+#include "client/lane.h"
 #include "client/request.h"
 #include "client/target.h"
 #include "rpc/revision.h"
@@ -42,22 +44,24 @@ typedef enum fl_client_state {
 
 /* How client and server come to speak the same: client_agree.c's. */
 typedef struct fl_agreement {
-    fl_era wanted;         /* FL_ERA_AUTO: it is to be found out */
-    fl_era verdict;        /* what it was found to be; FL_ERA_AUTO: unknown */
-    uint64_t found_ms;     /* when */
-    unsigned made;         /* how often it was agreed: which one this is */
-    fl_request *probe;     /* server/discover under way, or NULL */
-    fl_request *opener;    /* initialize under way, or NULL */
-    const fl_revision *in; /* the modern revision the probe was made in */
-    fl_timer timer;        /* the silence after a probe, or before a new try */
-    fl_backoff backoff;    /* of new tries */
-    bool once;             /* one try only */
-    fl_error refusal;      /* initialize failed, but the probe is still open */
-    bool raced;            /* initialize followed a probe that found silence */
-    bool without;          /* the probe was hung up on: go without, next time */
-    bool renewed;          /* a new link was opened for that; one is enough */
-    bool doubted;          /* initialize was refused, so there was a probe */
-    bool repeated;         /* the probe was made again, in another revision */
+    fl_era wanted;           /* FL_ERA_AUTO: it is to be found out */
+    fl_era verdict;          /* what it was found to be; FL_ERA_AUTO: unknown */
+    uint64_t found_ms;       /* when */
+    unsigned made;           /* how often it was agreed: which one this is */
+    fl_request *probe;       /* server/discover under way, or NULL */
+    fl_request *opener;      /* initialize under way, or NULL */
+    const fl_revision *in;   /* the modern revision the probe was made in */
+    const fl_revision *late; /* the probe found it, after initialize was sent */
+    fl_buf late_said;        /* what it was answered with; may be empty */
+    fl_timer timer;     /* the silence after a probe, or before a new try */
+    fl_backoff backoff; /* of new tries */
+    bool once;          /* one try only */
+    fl_error refusal;   /* initialize failed, but the probe is still open */
+    bool raced;         /* initialize followed a probe that found silence */
+    bool without;       /* the probe was hung up on: go without, next time */
+    bool renewed;       /* a new link was opened for that; one is enough */
+    bool doubted;       /* initialize was refused, so there was a probe */
+    bool repeated;      /* the probe was made again, in another revision */
 } fl_agreement;
 
 /* A modern server's changes: client_listen.c's. */
@@ -81,6 +85,7 @@ typedef struct fl_wishes {
 typedef struct fl_offer {
     fl_buf extensions, experimental; /* JSON objects, or empty */
     fl_buf with_tasks; /* the extensions, as a modern server sees them */
+    fl_buf foreign, foreign_modern; /* a lane's: all of what is declared */
     bool tasks;
     fl_buf roots; /* the answer to roots/list; empty: we have not said */
 } fl_offer;
@@ -89,6 +94,7 @@ struct fl_client {
     fl_link *link;
     fl_loop *loop;
     fl_client_events events;
+    const fl_lane_events *lane; /* NULL: it is none */
     void *user;
     fl_target target;
     fl_requests requests;
@@ -127,6 +133,9 @@ static inline bool fl_client_is_modern(const fl_client *client)
 
 /* Ends the conversation because of something the server did. */
 void fl_client_give_up(fl_client *client, const fl_error *why);
+
+/* As if it had never been opened: nobody is told. */
+void fl_client_abandon(fl_client *client);
 
 extern const fl_requests_events fl_client_requests_events;
 
@@ -229,6 +238,8 @@ bool fl_client_verdict_doubts(fl_client *client, int code);
 bool fl_client_verdict_lost(fl_client *client);
 /* Whether the link that just ended is to be replaced by a new one. */
 bool fl_client_verdict_renews(fl_client *client, const fl_error *why);
+/* The server does not know what was agreed any more, or never did. */
+void fl_client_doubt(fl_client *client);
 /* Whether this error means that the request has not run and that we have to
  * agree anew; then it waits for that. */
 bool fl_client_take_back(fl_client *client, fl_request *request, fl_span error);

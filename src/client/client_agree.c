@@ -3,13 +3,18 @@
  *
  *   PROBE    server/discover, in the newest revision      -> modern, or:
  *   INIT     initialize                                   -> legacy
- *   RACE     the probe found silence: both are asked; the first result wins
+ *   RACE     the probe found silence: both are asked
  *
  * Legacy servers take the probe, which they do not know, in all manners: they
  * answer with an error (then INIT), stay silent (RACE), or leave. One that
  * leaves is opened again, once, and asked without a probe. Where requests have
  * streams of their own an error may be HTTP's: being kept out or out of order
  * is no sign of an era, and the latter is waited for.
+ *
+ * In a race a server that knows both eras, and was slow to start, answers the
+ * probe as a modern one and is then opened by initialize: from there on it
+ * speaks as a legacy one. So a late answer to the probe counts only if
+ * initialize is refused, or not answered.
  *
  * What is remembered of all this, and for how long, is client_verdict.c's.
  */
@@ -69,6 +74,8 @@ static void settle(fl_client *client, fl_era era)
         agreement->found_ms = fl_loop_now(client->loop);
     }
     agreement->made++;
+    agreement->late = NULL;
+    fl_buf_reset(&agreement->late_said);
     agreement->raced = agreement->without = agreement->renewed = false;
     agreement->doubted = agreement->repeated = false;
     fl_backoff_reset(&agreement->backoff);
@@ -171,13 +178,47 @@ static void become_modern(fl_client *client, const fl_revision *revision,
         settle(client, FL_ERA_MODERN);
 }
 
+/* It is modern, but may be about to become legacy. */
+static void become_modern_later(fl_client *client, const fl_revision *revision,
+                                fl_span result)
+{
+    fl_agreement *agreement = &client->agreement;
+
+    fl_buf_reset(&agreement->late_said);
+    fl_status rc = fl_buf_append(&agreement->late_said, result);
+    if (rc != FL_OK) {
+        fail(client, rc, "", fl_span_of(fl_status_text(rc)));
+        return;
+    }
+    agreement->late = revision;
+    fl_timer_start(&agreement->timer, SILENCE_MS);
+}
+
+static void become_modern_after_all(fl_client *client)
+{
+    fl_buf said = client->agreement.late_said;
+
+    fl_buf_init(&client->agreement.late_said, said.max);
+    become_modern(client, client->agreement.late, fl_buf_view(&said));
+    fl_buf_reset(&said);
+}
+
+static void find_modern(fl_client *client, const fl_revision *revision,
+                        fl_span result)
+{
+    if (client->agreement.opener != NULL)
+        become_modern_later(client, revision, result);
+    else
+        become_modern(client, revision, result);
+}
+
 static void become_modern_unseen(fl_client *client, const fl_answer *answer)
 {
     fl_log_say(fl_loop_log(client->loop), FL_LOG_WARN,
                "the server is modern but refused server/discover",
                fl_log_int("code", answer->code),
                fl_log_text("reason", answer->text));
-    become_modern(client, client->agreement.in, (fl_span){0});
+    find_modern(client, client->agreement.in, (fl_span){0});
 }
 
 static void ask_in(fl_client *client, const fl_reading *reading)
@@ -199,7 +240,7 @@ static void judge(fl_client *client, const fl_answer *answer)
 
     switch (reading.sign) {
     case FL_SIGN_MODERN:
-        become_modern(client, reading.revision, answer->result);
+        find_modern(client, reading.revision, answer->result);
         break;
     case FL_SIGN_MODERN_BARE:
         become_modern_unseen(client, answer);
@@ -331,6 +372,8 @@ static void on_initialized(fl_client *client, const fl_answer *answer,
         return; /* the link tells the rest */
     if (answer->status == FL_OK)
         become_legacy(client, answer->result);
+    else if (client->agreement.late != NULL)
+        become_modern_after_all(client);
     else if (answer->status == FL_E_REMOTE)
         judge_refusal(client, answer);
     else if (client->agreement.probe == NULL)
@@ -354,7 +397,10 @@ static void on_timer(fl_timer *timer, void *user)
     fl_agreement *agreement = &client->agreement;
 
     (void)timer;
-    if (client->state == FL_CLIENT_AGREEING && agreement->probe != NULL) {
+    if (client->state == FL_CLIENT_AGREEING && agreement->late != NULL) {
+        become_modern_after_all(client);
+    } else if (client->state == FL_CLIENT_AGREEING &&
+               agreement->probe != NULL) {
         uint64_t spent =
             fl_loop_now(client->loop) - agreement->probe->started_ms;
         agreement->raced = true;
@@ -386,6 +432,7 @@ void fl_client_agree_init(fl_client *client, const fl_client_options *options)
                 .attempts = connection->reconnect_attempts,
             },
     };
+    fl_buf_init(&client->agreement.late_said, FL_CLIENT_SAID_MAX);
     fl_timer_init(&client->agreement.timer, client->loop, on_timer, client);
 }
 
@@ -395,7 +442,7 @@ void fl_client_agree(fl_client *client)
 
     fl_client_agree_stop(client);
     client->state = FL_CLIENT_AGREEING;
-    agreement->in = NULL;
+    agreement->in = agreement->late = NULL;
     agreement->raced = agreement->repeated = false;
     agreement->refusal.status = FL_OK;
     if (fl_client_verdict_skips(client)) {

@@ -38,6 +38,8 @@ static void on_response(fl_client *client, const fl_msg *msg)
 {
     fl_request *request = fl_requests_find(&client->requests, msg->id);
 
+    if (request == NULL && client->lane != NULL)
+        client->lane->on_message(client->user, msg, (fl_reply){0});
     if (request == NULL || !request->sent || request->ending != FL_OK)
         return;
     if (msg->kind == FL_MSG_ERROR &&
@@ -118,6 +120,8 @@ static void on_one(fl_client *client, const fl_msg *msg, fl_reply reply)
         on_complaint(client, msg);
     else if (msg->kind == FL_MSG_RESULT || msg->kind == FL_MSG_ERROR)
         on_response(client, msg);
+    else if (client->lane != NULL)
+        client->lane->on_message(client->user, msg, reply);
     else if (msg->kind == FL_MSG_NOTIFICATION)
         on_notification(client, msg);
     else if (msg->kind == FL_MSG_REQUEST && !fl_client_is_modern(client))

@@ -57,6 +57,8 @@ fl_status fl_client_offer_init(fl_client *client,
     if (options->handlers != NULL)
         client->handlers = *options->handlers;
     offer->tasks = options->tasks;
+    fl_buf_init(&offer->foreign, EXTRA_MAX);
+    fl_buf_init(&offer->foreign_modern, EXTRA_MAX);
     fl_buf_init(&offer->roots, ROOTS_MAX);
     fl_status rc = keep_object(&offer->extensions, options->extensions,
                                "extensions", error);
@@ -73,6 +75,8 @@ void fl_client_offer_deinit(fl_client *client)
     fl_buf_reset(&client->offer.extensions);
     fl_buf_reset(&client->offer.with_tasks);
     fl_buf_reset(&client->offer.experimental);
+    fl_buf_reset(&client->offer.foreign);
+    fl_buf_reset(&client->offer.foreign_modern);
     fl_buf_reset(&client->offer.roots);
 }
 
@@ -138,7 +142,14 @@ void fl_client_offer_write(const fl_client *client, const fl_revision *revision,
                            fl_json_writer *writer)
 {
     fl_span experimental = fl_buf_view(&client->offer.experimental);
+    fl_span foreign =
+        fl_buf_view(revision->legacy ? &client->offer.foreign
+                                     : &client->offer.foreign_modern);
 
+    if (foreign.len > 0) {
+        fl_json_raw(writer, foreign);
+        return;
+    }
     fl_json_object(writer);
     if (experimental.len > 0) {
         fl_json_key(writer, "experimental");

@@ -14,6 +14,7 @@
 #include "client/client.h"
 
 #include "base/span.h"
+#include "base/status.h"
 #include "client/era.h"
 #include "io/loop.h"
 #include "rpc/error.h"
@@ -91,6 +92,21 @@ bool fl_client_verdict_renews(fl_client *client, const fl_error *why)
     return true;
 }
 
+void fl_client_doubt(fl_client *client)
+{
+    fl_agreement *agreement = &client->agreement;
+    fl_error why;
+
+    if (fl_client_is_modern(client))
+        agreement->verdict = FL_ERA_AUTO;
+    client->state = FL_CLIENT_OPENING;
+    fl_client_listen_stop(client);
+    fl_timer_start(&agreement->timer, 0); /* unless the link says so first */
+    fl_error_set(&why, FL_E_CLOSED, "the server has forgotten the session");
+    if (client->lane != NULL)
+        client->lane->on_down(client->user, &why);
+}
+
 bool fl_client_take_back(fl_client *client, fl_request *request, fl_span error)
 {
     fl_agreement *agreement = &client->agreement;
@@ -108,10 +124,6 @@ bool fl_client_take_back(fl_client *client, fl_request *request, fl_span error)
         fl_client_send_waiting(client);
         return true;
     }
-    if (request->claims)
-        agreement->verdict = FL_ERA_AUTO;
-    client->state = FL_CLIENT_OPENING;
-    fl_client_listen_stop(client);
-    fl_timer_start(&agreement->timer, 0); /* unless the link says so first */
+    fl_client_doubt(client);
     return true;
 }

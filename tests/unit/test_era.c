@@ -257,12 +257,34 @@ static void test_era_race_is_won_by_a_late_discovery(void **state)
     begin_race(NULL);
     at.now += 50000;
     raw_say(&server, ANSWER("1", DISCOVERED("[\"2026-07-28\"]", TOOLS)));
+    desk_digest();
+    raw_say(&server, REFUSAL("2", "-32601", ""));
+    see_modern();
+    end();
+
+    begin_race(NULL);
+    raw_say(&server, ANSWER("1", DISCOVERED("[\"2026-07-28\"]", TOOLS)));
+    desk_digest();
+    at.now += 2000; /* initialize is not answered */
     see_modern();
     raw_say(&server, ANSWER("2", WELCOME)); /* passed over */
-    raw_say(&server, REFUSAL("2", "-32601", ""));
     desk_digest();
     raw_hears_nothing(&server);
     desk_is(FL_ERA_MODERN, "2026-07-28");
+    end();
+}
+
+/* One that knows both eras, and was slow to start, is opened by initialize and
+ * legacy from there on. */
+static void test_era_race_is_lost_by_a_late_discovery(void **state)
+{
+    (void)state;
+    begin_race(NULL);
+    raw_say(&server, ANSWER("1", DISCOVERED("[\"2026-07-28\"]", TOOLS)));
+    desk_digest();
+    raw_hears_nothing(&server);
+    welcome(ANSWER("2", WELCOME));
+    desk_is(FL_ERA_LEGACY, "2025-11-25");
     end();
 }
 
@@ -295,6 +317,8 @@ static void test_era_race_says_initialize_once(void **state)
     at.now += 10000;
     raw_hears_nothing(&server);
     raw_say(&server, ANSWER("3", DISCOVERED("[\"2026-07-28\"]", "{}")));
+    desk_digest();
+    at.now += 2000; /* initialize is not answered */
     see_modern();
     end();
 }
@@ -486,6 +510,8 @@ static void test_era_race_is_not_decided_by_a_complaint(void **state)
     begin_race(NULL);
     raw_say(&server, REFUSAL("null", "-32600", ""));
     raw_say(&server, ANSWER("1", DISCOVERED("[\"2026-07-28\"]", "{}")));
+    desk_digest();
+    at.now += 2000; /* initialize is not answered */
     see_modern();
     end();
 }
@@ -897,6 +923,7 @@ int main(void)
         cmocka_unit_test(test_era_other_modern_errors_mean_modern),
         cmocka_unit_test(test_era_silence_is_raced_after_two_seconds),
         cmocka_unit_test(test_era_race_is_won_by_a_late_discovery),
+        cmocka_unit_test(test_era_race_is_lost_by_a_late_discovery),
         cmocka_unit_test(test_era_race_waits_for_the_other_when_one_fails),
         cmocka_unit_test(test_era_race_says_initialize_once),
         cmocka_unit_test(test_era_race_is_lost_when_both_fail),
