@@ -16,6 +16,8 @@ ROOMS = {
     'base': (),
     'json': (),
     'schema': ('json',),
+    # Pure: variables and files are handed to it.
+    'config': ('json',),
     'rpc': ('json',),
     'wire': (),
     'io': (),
@@ -32,10 +34,18 @@ ROOMS = {
                'io/tree.h'),
     'client': ('transport/link.h', 'transport/backoff.h', 'rpc', 'json',
                'io/digest.h', 'io/loop.h', 'io/timer.h'),
-    'gateway': ('server', 'client', 'store', 'transport/link.h', 'guard'),
+    # Words alone: nothing here knows who says them, or over what.
+    'adapt': ('json', 'rpc'),
+    # Between a server's side and a client's: of each what has no state.
+    'gateway': ('adapt', 'config', 'server/batch.h', 'server/ladder.h',
+                'server/levels.h', 'server/methods.h', 'client/lane.h',
+                'client/target.h', 'transport/link.h',
+                'transport/transport.h', 'transport/backoff.h',
+                'io/digest.h', 'io/loop.h', 'io/timer.h', 'rpc', 'json',
+                'guard'),
     'admin': ('gateway',),
-    'cmd': ('json', 'rpc', 'wire', 'io', 'guard', 'transport', 'store', 'auth',
-            'server', 'client', 'gateway', 'admin'),
+    'cmd': ('json', 'config', 'rpc', 'wire', 'io', 'guard', 'transport',
+            'store', 'auth', 'adapt', 'server', 'client', 'gateway', 'admin'),
 }
 
 # The one room that knows each library; nobody else needs to.

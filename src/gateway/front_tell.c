@@ -1,0 +1,92 @@
+/*
+ * front_tell.c - what clients are told of without having asked just now.
+ *
+ * A list that changed must be told of, but once is enough: what does not go
+ * out at once is a bit until there is room. Of the rest, a client that does
+ * not read loses what it does not take; it says so in our log.
+ */
+#include "base/mem.h"
+#include "base/span.h"
+#include "gateway/front.h"
+#include "io/loop.h"
+
+enum { WATCHED_MAX = 1024 };
+
+static const fl_method changes[] = {
+    FL_METHOD_TOOLS_CHANGED,
+    FL_METHOD_PROMPTS_CHANGED,
+    FL_METHOD_RESOURCES_CHANGED,
+};
+
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+/* True: it has been said, or cannot be. */
+static bool tell_changed(fl_front *front, fl_method notice)
+{
+    fl_span parts[] = {
+        FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":\""),
+        fl_method_name(notice),
+        FL_SPAN("\"}"),
+    };
+
+    return fl_link_send(front->link, parts, 3) != FL_BUSY;
+}
+
+void fl_front_catch_up(fl_front *front)
+{
+    for (unsigned i = 0; i < CHANGES; i++)
+        if ((front->changed & 1U << i) != 0 && tell_changed(front, changes[i]))
+            front->changed &= ~(1U << i);
+}
+
+void fl_front_changed(fl_front *front, fl_method notice)
+{
+    if (front->state != FL_FRONT_READY)
+        return;
+    for (unsigned i = 0; i < CHANGES; i++)
+        if (changes[i] == notice)
+            front->changed |= 1U << i;
+    fl_front_catch_up(front);
+}
+
+void fl_front_say(fl_front *front, const fl_span *parts, size_t count)
+{
+    fl_status rc = fl_link_send(front->link, parts, count);
+
+    if (rc != FL_OK)
+        fl_log_say(fl_loop_log(front->link->loop), FL_LOG_WARN,
+                   "a client does not read: a notification to it is lost",
+                   fl_log_int("status", rc));
+}
+
+fl_status fl_front_watch(fl_front *front, fl_span uri)
+{
+    if (front->watched == NULL) {
+        front->watched = fl_mem_zalloc(sizeof *front->watched);
+        if (front->watched == NULL)
+            return FL_E_NOMEM;
+        fl_map_init(front->watched, WATCHED_MAX);
+    }
+    fl_status rc = fl_map_add(front->watched, uri, front);
+    return rc == FL_E_IN_USE ? FL_OK : rc;
+}
+
+void fl_front_unwatch(fl_front *front, fl_span uri)
+{
+    if (front->watched != NULL)
+        fl_map_remove(front->watched, uri);
+}
+
+bool fl_front_watches(const fl_front *front, fl_span uri)
+{
+    return front->watched != NULL && fl_map_get(front->watched, uri) != NULL;
+}
+
+void fl_front_forget_watched(fl_front *front)
+{
+    if (front->watched == NULL)
+        return;
+    fl_map_deinit(front->watched);
+    fl_mem_free(front->watched);
+    front->watched = NULL;
+}

@@ -1,0 +1,305 @@
+/*
+ * route.c - one server by name, and which conversation with it a client gets.
+ *
+ * The key of a conversation is a text: empty for one that all share; who the
+ * client is and what it says of itself for one that its like share. A modern
+ * request has all that with it; a legacy client said it at initialize.
+ */
+#include "gateway/route.h"
+
+#include "base/mem.h"
+#include "base/span.h"
+#include "base/status.h"
+#include "gateway/gateway.h"
+#include "json/nav.h"
+
+#include <inttypes.h>
+
+enum {
+    KEY_MAX = 4 * 1024 * 1024,
+    MAX_CHILDREN = 64,
+    IDLE_MS = 300000,
+    TIMEOUT_MS = 300000,
+    MAX_TOTAL_MS = 3600000,
+    INPUT_TIMEOUT_MS = 600000,
+    BREAKER_FAILURES = 5,
+    BREAKER_WINDOW_MS = 60000,
+    BREAKER_PAUSE_MS = 10000,
+};
+
+static uint64_t or_else(uint64_t value, uint64_t otherwise)
+{
+    return value > 0 ? value : otherwise;
+}
+
+static void settle_options(fl_upstream *upstream)
+{
+    if (upstream->max_children == 0)
+        upstream->max_children = MAX_CHILDREN;
+    upstream->idle_ms = or_else(upstream->idle_ms, IDLE_MS);
+    upstream->timeout_ms = or_else(upstream->timeout_ms, TIMEOUT_MS);
+    upstream->max_total_ms = or_else(upstream->max_total_ms, MAX_TOTAL_MS);
+    upstream->input_timeout_ms =
+        or_else(upstream->input_timeout_ms, INPUT_TIMEOUT_MS);
+    if (upstream->breaker_failures == 0)
+        upstream->breaker_failures = BREAKER_FAILURES;
+    upstream->breaker_pause_ms =
+        or_else(upstream->breaker_pause_ms, BREAKER_PAUSE_MS);
+    if (upstream->child == FL_CHILD_REQUEST && upstream->warm == 0)
+        upstream->warm = 1;
+}
+
+static char *make_prefix(const fl_route *route, const char *given)
+{
+    char *made = NULL;
+    fl_buf text;
+
+    if (given != NULL)
+        return fl_mem_string(fl_span_of(given));
+    fl_buf_init(&text, KEY_MAX);
+    if (route->name != NULL &&
+        fl_buf_printf(&text, "%s__", route->name) == FL_OK)
+        made = fl_mem_string(fl_buf_view(&text));
+    fl_buf_reset(&text);
+    return made;
+}
+
+fl_status fl_route_new(fl_gateway *gateway, const fl_upstream *upstream,
+                       fl_route **out, fl_error *error)
+{
+    fl_route *route = fl_mem_zalloc(sizeof *route);
+
+    *out = NULL;
+    if (route == NULL)
+        return fl_error_set(error, FL_E_NOMEM, "out of memory");
+    route->gateway = gateway;
+    route->upstream = *upstream;
+    fl_list_init(&route->fronts);
+    fl_list_init(&route->backs);
+    fl_mirrors_init(&route->mirrors);
+    fl_spares_init(route);
+    settle_options(&route->upstream);
+    route->health.breaker = (fl_breaker){
+        .failures = route->upstream.breaker_failures,
+        .window_ms = BREAKER_WINDOW_MS,
+        .pause_ms = route->upstream.breaker_pause_ms,
+    };
+    route->name = fl_mem_string(
+        fl_span_of(upstream->name != NULL ? upstream->name : "server"));
+    route->prefix = make_prefix(route, upstream->prefix);
+    if (route->name == NULL || route->prefix == NULL ||
+        fl_target_init(&route->target, upstream->url,
+                       &upstream->client.connection) != FL_OK ||
+        fl_filter_init(&route->filter, upstream->allow_tools,
+                       upstream->deny_tools) != FL_OK) {
+        fl_route_free(route);
+        return fl_error_set(error, FL_E_NOMEM, "out of memory");
+    }
+    route->upstream.name = route->name;
+    route->named = upstream->name != NULL;
+    *out = route;
+    return FL_OK;
+}
+
+bool fl_route_is_open(const fl_route *route)
+{
+    return route->spares.open && route->gateway->closing == FL_GATEWAY_OPEN;
+}
+
+void fl_route_free(fl_route *route)
+{
+    fl_hellos_deinit(&route->hellos);
+    fl_target_deinit(&route->target);
+    fl_mirrors_deinit(&route->mirrors);
+    fl_filter_deinit(&route->filter);
+    fl_mem_free(route->name);
+    fl_mem_free(route->prefix);
+    fl_mem_free(route);
+}
+
+static fl_back *find(const fl_route *route, fl_span key)
+{
+    for (fl_list *node = route->backs.next; node != &route->backs;
+         node = node->next) {
+        fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
+        if (!back->closing && !back->own &&
+            fl_span_equal(fl_buf_view(&back->key), key))
+            return back;
+    }
+    return NULL;
+}
+
+static fl_back *open_back(fl_route *route, fl_span key, fl_span params,
+                          const fl_revision *offered, fl_error *error)
+{
+    unsigned max = route->upstream.max_children;
+    fl_back *spare =
+        params.len == 0 || route->upstream.child == FL_CHILD_SESSION
+            ? fl_spares_take(route)
+            : NULL;
+
+    if (spare != NULL) {
+        spare->own = false;
+        return spare;
+    }
+    if (route->back_count >= max) {
+        fl_error_set(error, FL_BUSY,
+                     "%u conversations with the server are open, and no more "
+                     "are allowed (max_children)",
+                     max);
+        return NULL;
+    }
+    return fl_back_new(route, key, params, offered, error);
+}
+
+static fl_back *find_or_open(fl_route *route, fl_span key, fl_span params,
+                             const fl_revision *offered, fl_error *error)
+{
+    fl_back *back = find(route, key);
+
+    return back != NULL ? back : open_back(route, key, params, offered, error);
+}
+
+fl_status fl_front_principal(const fl_front *front, fl_buf *out)
+{
+    fl_link_info link;
+
+    if (front->link == NULL)
+        return FL_E_STATE;
+    if ((front->traits & FL_LINK_CHANNEL) != 0)
+        return fl_buf_printf(out, "#%" PRIu64, front->number);
+    fl_link_get_info(front->link, &link);
+    return fl_buf_append(out, fl_front_address(&link));
+}
+
+/* Whose it is: the user, as far as we know him, and what his client says. */
+static fl_status write_key(const fl_front *front, fl_span info,
+                           fl_span capabilities, fl_buf *key)
+{
+    fl_status rc = fl_front_principal(front, key);
+
+    if (rc == FL_OK)
+        rc = fl_buf_append(key, FL_SPAN("\n"));
+    if (rc == FL_OK)
+        rc = fl_buf_append(key, info);
+    if (rc == FL_OK)
+        rc = fl_buf_append(key, FL_SPAN("\n"));
+    return rc == FL_OK ? fl_buf_append(key, capabilities) : rc;
+}
+
+/* "127.0.0.1:4711" without the port. */
+fl_span fl_front_address(const fl_link_info *info)
+{
+    fl_span peer = fl_span_of(info->peer);
+
+    for (size_t i = peer.len; i > 0; i--)
+        if (peer.ptr[i - 1] == ':')
+            return (fl_span){peer.ptr, i - 1};
+    return peer;
+}
+
+/* A modern server on streams tells nobody's from another's by itself. */
+static bool is_stateless(const fl_route *route)
+{
+    return route->verdict.era == FL_ERA_MODERN && route->target.url != NULL &&
+           fl_span_starts(fl_span_of(route->target.url), FL_SPAN("http"));
+}
+
+fl_back *fl_route_for_session(fl_route *route, fl_front *front,
+                              const fl_revision *offered, fl_error *error)
+{
+    fl_span params = fl_buf_view(&front->params);
+    fl_child_mode mode = route->upstream.child;
+    fl_back *back;
+    fl_buf key;
+
+    if (mode == FL_CHILD_SHARED || is_stateless(route))
+        return find_or_open(route, (fl_span){0}, (fl_span){0}, NULL, error);
+    if (mode == FL_CHILD_REQUEST) { /* it is for whoever comes next, too */
+        params = (fl_span){0};
+        offered = NULL;
+    }
+    if (mode == FL_CHILD_SESSION || mode == FL_CHILD_REQUEST ||
+        route->told_apart) {
+        back = open_back(route, (fl_span){0}, params, offered, error);
+        if (back != NULL)
+            back->own = true;
+        return back;
+    }
+    fl_buf_init(&key, KEY_MAX);
+    fl_error_set(error, FL_E_NOMEM, "out of memory");
+    back =
+        write_key(front, fl_json_get(params, FL_SPAN("clientInfo")),
+                  fl_json_get(params, FL_SPAN("capabilities")), &key) == FL_OK
+            ? find_or_open(route, fl_buf_view(&key), params, offered, error)
+            : NULL;
+    fl_buf_reset(&key);
+    return back;
+}
+
+/* What a legacy server would be told of the client of a modern request. */
+static fl_status write_params(const fl_claim *claim, fl_buf *out)
+{
+    return fl_buf_printf(
+        out, "{\"capabilities\":%.*s%s%.*s}",
+        (int)claim->client_capabilities.len, claim->client_capabilities.ptr,
+        claim->client_info.len > 0 ? ",\"clientInfo\":" : "",
+        (int)claim->client_info.len,
+        claim->client_info.len > 0 ? claim->client_info.ptr : "");
+}
+
+void fl_route_share(fl_route *route, fl_back *back)
+{
+    if (is_stateless(route) && !back->own && find(route, (fl_span){0}) == NULL)
+        fl_buf_clear(&back->key);
+}
+
+/* Nearly all requests of a client say the same of it: that is seen without
+ * making a key of it. */
+static bool is_recent(const fl_front *front, const fl_claim *claim)
+{
+    fl_span key = fl_buf_view(&front->recent_key);
+    fl_span info = claim->client_info, said = claim->client_capabilities;
+
+    if (front->recent == NULL || front->recent->closing ||
+        key.len < info.len + said.len + 2)
+        return false;
+    fl_span tail = fl_span_from(key, key.len - said.len - info.len - 2);
+    return tail.ptr[0] == '\n' && tail.ptr[info.len + 1] == '\n' &&
+           fl_span_equal((fl_span){tail.ptr + 1, info.len}, info) &&
+           fl_span_equal(fl_span_from(tail, info.len + 2), said);
+}
+
+fl_back *fl_route_for_request(fl_route *route, fl_front *front,
+                              const fl_msg *msg, fl_error *error)
+{
+    const fl_claim *claim = &msg->inner.claim;
+    fl_buf *key = &front->recent_key;
+    fl_buf params;
+
+    if (route->upstream.child == FL_CHILD_SHARED || is_stateless(route))
+        return find_or_open(route, (fl_span){0}, (fl_span){0}, NULL, error);
+    if (is_recent(front, claim))
+        return front->recent;
+    front->recent = NULL;
+    fl_buf_clear(key);
+    fl_buf_init(&params, KEY_MAX);
+    fl_error_set(error, FL_E_NOMEM, "out of memory");
+    if (write_key(front, claim->client_info, claim->client_capabilities, key) ==
+            FL_OK &&
+        write_params(claim, &params) == FL_OK)
+        front->recent = find_or_open(route, fl_buf_view(key),
+                                     fl_buf_view(&params), NULL, error);
+    fl_buf_reset(&params);
+    return front->recent;
+}
+
+void fl_route_forget(fl_route *route, const fl_back *back)
+{
+    for (fl_list *node = route->fronts.next; node != &route->fronts;
+         node = node->next) {
+        fl_front *front = FL_LIST_ENTRY(node, fl_front, node);
+        if (front->recent == back)
+            front->recent = NULL;
+    }
+}

@@ -1,0 +1,73 @@
+/*
+ * route.h - one server by name, and which conversation with it a client gets.
+ *
+ * A legacy server may keep a state for whoever opened it, so its clients are
+ * told apart by a key: nothing (all share one), who they are and what they can
+ * do, or the conversation itself. How narrow the key is, is a setting; `auto`
+ * begins by sharing among clients that cannot be told apart, and stops when
+ * the server shows that it can.
+ */
+#ifndef FL_GATEWAY_ROUTE_H
+#define FL_GATEWAY_ROUTE_H
+
+#include "client/target.h"
+#include "gateway/back.h"
+#include "gateway/filter.h"
+#include "gateway/health.h"
+#include "gateway/hellos.h"
+#include "gateway/spares.h"
+#include "rpc/mirrors.h"
+
+#include <fairlead/gateway.h>
+
+struct fl_route {
+    fl_list node; /* among the gateway's */
+    struct fl_gateway *gateway;
+    char *name;
+    char *prefix;         /* of its tools' names among those of all */
+    uint16_t number;      /* of its endpoint, from 1 */
+    bool named;           /* it has one */
+    fl_filter filter;     /* of its tools */
+    fl_target target;     /* where it is */
+    fl_upstream upstream; /* defaults filled in; its texts aside */
+    fl_mirrors mirrors;   /* what its tools want repeated in header fields */
+    fl_list fronts;
+    fl_list backs;
+    unsigned back_count;
+    fl_verdict verdict; /* what was found out about its era, and when */
+    uint64_t verdict_ms;
+    fl_health health;
+    fl_hellos hellos;
+    fl_spares spares;
+    bool told_apart; /* it has shown that clients are not all the same to it */
+};
+
+FL_MUST_USE fl_status fl_route_new(struct fl_gateway *gateway,
+                                   const fl_upstream *upstream, fl_route **out,
+                                   fl_error *error);
+/* Neither it nor the gateway is closing: servers may be opened. */
+bool fl_route_is_open(const fl_route *route);
+
+/* It has no front and no back any more. */
+void fl_route_free(fl_route *route);
+
+/* The back for a conversation that is opened, or for one modern request;
+ * opened if there is none yet. NULL: `error` says why. */
+fl_back *fl_route_for_session(fl_route *route, fl_front *front,
+                              const fl_revision *offered, fl_error *error);
+fl_back *fl_route_for_request(fl_route *route, fl_front *front,
+                              const fl_msg *msg, fl_error *error);
+
+/* Appends who the user of a client is, as far as we know him. */
+FL_MUST_USE fl_status fl_front_principal(const fl_front *front, fl_buf *out);
+
+/* A back is ready: if it turned out that all can share it, they do. */
+void fl_route_share(fl_route *route, fl_back *back);
+
+/* A back is going: nobody is to be sent to it any more. */
+void fl_route_forget(fl_route *route, const fl_back *back);
+
+/* The address of a peer, without the port. */
+fl_span fl_front_address(const fl_link_info *info);
+
+#endif
