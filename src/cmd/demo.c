@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "cmd/complain.h"
 #include "cmd/demo_hello.h"
+#include "cmd/door.h"
 #include "cmd/exits.h"
 #include "cmd/help.h"
 #include "io/loop.h"
@@ -28,7 +29,7 @@ enum { GRACE_MS = 1000 };
 #define DEFAULT_URL "tcp://127.0.0.1:7332"
 
 struct demo {
-    const fl_demo_settings *settings;
+    const fl_door_settings *settings;
     fl_loop *loop;
     fl_log *log;
     fl_server *server;
@@ -113,17 +114,11 @@ static bool prepare(struct demo *demo)
     return listen_all(demo);
 }
 
-static int serve(const fl_demo_settings *settings)
+static int serve(const fl_door_settings *settings)
 {
     struct demo demo = {.settings = settings};
-    fl_log_level level = settings->log_level;
 
-    if (settings->quiet && level == FL_LOG_DEFAULT)
-        level = FL_LOG_WARN;
-    demo.log = fl_log_new(&(fl_log_options){
-        .level = level,
-        .format = settings->log_format,
-    });
+    demo.log = fl_door_log(settings);
     demo.hello = fl_demo_hello_new(demo.log, settings);
     bool ok = demo.log != NULL && prepare(&demo);
     if (ok) {
@@ -142,63 +137,24 @@ static int serve(const fl_demo_settings *settings)
     return ok ? FL_EXIT_OK : FL_EXIT_LOCAL;
 }
 
-/* In the order of fl_log_level and fl_log_format, counted from 1. */
-static const char *const levels[] = {"debug", "info", "warn",
-                                     "error", "off",  NULL};
-static const char *const formats[] = {"text", "json", "auto", NULL};
-
-static fl_status parse(char **argv, fl_demo_settings *to, fl_error *error)
+static fl_status parse(char **argv, fl_door_settings *to, fl_error *error)
 {
-    fl_options *options = &to->options;
-    const fl_flag flags[] = {
-        {"--listen", FL_FLAG_LIST, &to->listen, NULL},
-        {"--max-message", FL_FLAG_BYTES, &options->max_message, NULL},
-        {"--max-connections", FL_FLAG_COUNT, &options->max_connections, NULL},
-        {"--idle-timeout", FL_FLAG_SECONDS, &options->idle_timeout_ms, NULL},
-        {"--tls-cert", FL_FLAG_TEXT, &options->tls.cert_file, NULL},
-        {"--tls-key", FL_FLAG_TEXT, &options->tls.key_file, NULL},
-        {"--tls-ca", FL_FLAG_TEXT, &options->tls.ca_file, NULL},
-        {"--require-client-cert", FL_FLAG_SWITCH,
-         &options->tls.require_client_cert, NULL},
-        {"--allow", FL_FLAG_LIST, &to->allow, NULL},
-        {"--deny", FL_FLAG_LIST, &to->deny, NULL},
-        {"--allow-origin", FL_FLAG_LIST, &to->origins, NULL},
-        {"--allow-host", FL_FLAG_LIST, &to->hosts, NULL},
-        {"--stateless", FL_FLAG_SWITCH, &options->http.stateless, NULL},
-        {"--no-sse", FL_FLAG_SWITCH, &options->http.no_sse, NULL},
-        {"--no-ws", FL_FLAG_SWITCH, &options->ws.off, NULL},
-        {"--ping-interval", FL_FLAG_SECONDS, &options->ws.ping_ms, NULL},
-        {"--max-sessions", FL_FLAG_COUNT, &options->http.max_sessions, NULL},
-        {"--session-timeout", FL_FLAG_SECONDS, &options->http.session_idle_ms,
-         NULL},
-        {"--head-timeout", FL_FLAG_SECONDS, &options->http.head_timeout_ms,
-         NULL},
-        {"--body-timeout", FL_FLAG_SECONDS, &options->http.body_timeout_ms,
-         NULL},
-        {"--insecure-no-auth", FL_FLAG_SWITCH, &options->allow_public, NULL},
-        {"--log-level", FL_FLAG_CHOICE, &to->log_level, levels},
-        {"--log-format", FL_FLAG_CHOICE, &to->log_format, formats},
-        {"--quiet", FL_FLAG_SWITCH, &to->quiet, NULL},
-        {"--help", FL_FLAG_SWITCH, &to->help, NULL},
-        {"-h", FL_FLAG_SWITCH, &to->help, NULL},
-        {0},
-    };
+    fl_flag flags[FL_DOOR_FLAGS + 1];
     fl_words words;
-    fl_status rc = fl_flags_parse(flags, argv, &words, error);
 
+    flags[fl_door_flags(to, flags)] = (fl_flag){0};
+    fl_status rc = fl_flags_parse(flags, argv, &words, error);
     if (rc == FL_OK && (words.count > 0 || words.rest != NULL))
         rc = fl_error_set(error, FL_E_INVALID,
                           "'%s' is not an option; addresses come after "
                           "--listen",
                           words.count > 0 ? words.word[0] : "--");
-    if (to->log_format > FL_LOG_JSON)
-        to->log_format = FL_LOG_AUTO;
     return rc;
 }
 
 int fl_demo(char **argv)
 {
-    fl_demo_settings settings = {0};
+    fl_door_settings settings = {0};
     fl_error error;
 
     if (parse(argv, &settings, &error) != FL_OK)
@@ -207,13 +163,6 @@ int fl_demo(char **argv)
         fl_help_demo(stdout);
         return FL_EXIT_OK;
     }
-    if (settings.allow.count > 0)
-        settings.options.allow_addresses = settings.allow.items;
-    if (settings.deny.count > 0)
-        settings.options.deny_addresses = settings.deny.items;
-    if (settings.origins.count > 0)
-        settings.options.http.allow_origins = settings.origins.items;
-    if (settings.hosts.count > 0)
-        settings.options.http.allow_hosts = settings.hosts.items;
+    fl_door_settle(&settings);
     return serve(&settings);
 }

@@ -4,24 +4,7 @@
 #ifndef FL_CMD_DEMO_H
 #define FL_CMD_DEMO_H
 
-#include "cmd/flags.h"
-
-#include <fairlead/options.h>
 #include <fairlead/server.h>
-
-/* What the command line said. */
-typedef struct fl_demo_settings {
-    fl_flag_list listen;
-    fl_flag_list allow;
-    fl_flag_list deny;
-    fl_flag_list origins; /* --allow-origin */
-    fl_flag_list hosts;   /* --allow-host */
-    fl_options options;
-    unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */
-    unsigned log_format; /* fl_log_format */
-    bool quiet;
-    bool help;
-} fl_demo_settings;
 
 /* Runs until it is told to end; returns an fl_exit. */
 int fl_demo(char **argv);

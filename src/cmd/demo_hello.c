@@ -6,18 +6,13 @@
  */
 #include "cmd/demo_hello.h"
 
-#include "base/span.h"
-#include "transport/address.h"
-
 #include <fairlead/version.h>
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { URL_MAX = 1536 };
-
-fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings)
+fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_door_settings *settings)
 {
     fl_term term = fl_term_of(stderr);
 
@@ -26,54 +21,14 @@ fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings)
         .term = term,
         .for_people = term.is_tty && settings->log_format != FL_LOG_JSON,
         .silent = settings->quiet,
-        .no_ws = settings->options.ws.off,
+        .settings = settings,
     };
-}
-
-static bool is_http(const char *url)
-{
-    return strstr(url, "http") != NULL;
-}
-
-static bool is_ws(const char *url)
-{
-    return strncmp(url, "ws", 2) == 0;
 }
 
 static bool is_tls(const char *url)
 {
     return strncmp(url, "tls:", 4) == 0 || strncmp(url, "wss:", 4) == 0 ||
            strstr(url, "https:") != NULL;
-}
-
-/* The address somebody can connect to: with the port that was bound. */
-static void describe(const char *url, uint16_t port, char out[URL_MAX])
-{
-    fl_address address;
-
-    if (fl_address_parse(url, &address, NULL) != FL_OK ||
-        address.host[0] == '\0') {
-        snprintf(out, URL_MAX, "%s", url);
-        return;
-    }
-    bool six = strchr(address.host, ':') != NULL;
-    const char *path = address.target;
-    if (is_ws(url) && path[0] == '\0')
-        path = "/";
-    if (is_http(url) && path[0] == '\0')
-        path = strncmp(url, "sse", 3) == 0 ? "/sse" : "/mcp";
-    snprintf(out, URL_MAX, "%s://%s%s%s:%u%s", address.scheme, six ? "[" : "",
-             address.host, six ? "]" : "", port, path);
-}
-
-/* The same place for WebSockets, which an HTTP server takes, too; empty: it
- * does not. */
-static void describe_ws(const fl_demo_hello *hello, const char *shown,
-                        char out[URL_MAX])
-{
-    out[0] = '\0';
-    if (!hello->no_ws && strncmp(shown, "http", 4) == 0)
-        snprintf(out, URL_MAX, "ws%s", shown + strlen("http"));
 }
 
 /* What a user of the common hosts pastes. */
@@ -111,27 +66,16 @@ static void show_ws(const fl_term *term, const char *url)
                     is_tls(url) ? " --tls-ca CA.pem" : "", url);
 }
 
-static void log_url(fl_log *log, const char *url, const char *ws)
-{
-    if (ws[0] == '\0')
-        fl_log_say(log, FL_LOG_INFO, "listening",
-                   fl_log_text("url", fl_span_of(url)));
-    else
-        fl_log_say(log, FL_LOG_INFO, "listening",
-                   fl_log_text("url", fl_span_of(url)),
-                   fl_log_text("websocket", fl_span_of(ws)));
-}
-
 void fl_demo_hello_add(fl_demo_hello *hello, const char *url, uint16_t port)
 {
-    char shown[URL_MAX], ws[URL_MAX];
+    char shown[FL_DOOR_URL], ws[FL_DOOR_URL];
 
     if (hello->silent)
         return;
-    describe(url, port, shown);
-    describe_ws(hello, shown, ws);
+    fl_door_describe(url, port, shown);
+    fl_door_describe_ws(hello->settings, shown, ws);
     if (!hello->for_people) {
-        log_url(hello->log, shown, ws);
+        fl_door_announce(hello->log, shown, ws);
         return;
     }
     fl_term_say(&hello->term, FL_TERM_BOLD, "Serving on %s\n", shown);

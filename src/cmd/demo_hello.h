@@ -8,7 +8,7 @@
 #define FL_CMD_DEMO_HELLO_H
 
 #include "base/log.h"
-#include "cmd/demo.h"
+#include "cmd/door.h"
 #include "cmd/term.h"
 
 typedef struct fl_demo_hello {
@@ -16,11 +16,11 @@ typedef struct fl_demo_hello {
     fl_term term;
     bool for_people;
     bool silent;
-    bool no_ws; /* HTTP servers take no WebSockets */
+    const fl_door_settings *settings;
     bool begun; /* the first address has been shown, and all there is to try */
 } fl_demo_hello;
 
-fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_demo_settings *settings);
+fl_demo_hello fl_demo_hello_new(fl_log *log, const fl_door_settings *settings);
 
 /* One more address; `port` is what was bound, for those that have one. */
 void fl_demo_hello_add(fl_demo_hello *hello, const char *url, uint16_t port);

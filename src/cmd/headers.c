@@ -15,6 +15,7 @@
 #include "transport/http_options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -23,7 +24,9 @@ enum { FILE_MAX = 64 * 1024, WHERE = 128 };
 /* What an error of these begins with. */
 static const char *name_of(const fl_headers *headers)
 {
-    return headers->list.count > 0 ? "--header" : "--header-file";
+    return headers->list.count > 0  ? "--header"
+           : headers->env.count > 0 ? "--header-env"
+                                    : "--header-file";
 }
 
 static bool has_headers(const char *scheme, size_t len)
@@ -68,6 +71,58 @@ static fl_status check_given(const fl_headers *headers, fl_error *error)
     return rc;
 }
 
+static fl_status add(fl_headers *headers, const char *header, const char *where,
+                     fl_error *error)
+{
+    fl_flag_list *list = &headers->list;
+    fl_field field;
+    fl_status rc = fl_http_options_header(header, where, &field, error);
+
+    if (rc == FL_OK && list->count == FL_FLAG_LIST_MAX)
+        rc = fl_error_set(error, FL_E_LIMIT, "%s: more than %d headers", where,
+                          FL_FLAG_LIST_MAX);
+    if (rc == FL_OK)
+        list->items[list->count++] = header;
+    return rc;
+}
+
+static fl_status take_variable(fl_headers *headers, const char *pair,
+                               fl_error *error)
+{
+    size_t len = strcspn(pair, "=");
+    const char *value = pair[len] == '=' ? getenv(pair + len + 1) : NULL;
+    char where[WHERE];
+    fl_buf text;
+
+    snprintf(where, sizeof where, "option --header-env %.*s", (int)(len % 64),
+             pair);
+    if (pair[len] != '=')
+        return fl_error_set(error, FL_E_INVALID, "%s: want NAME=VARIABLE",
+                            where);
+    if (value == NULL)
+        return fl_error_set(error, FL_E_INVALID,
+                            "%s: the variable %s is not set", where,
+                            pair + len + 1);
+    fl_buf_init(&text, len + strlen(value) + sizeof ": ");
+    if (fl_buf_printf(&text, "%.*s: %s", (int)len, pair, value) == FL_OK)
+        headers->made[headers->made_count] = fl_mem_string(fl_buf_view(&text));
+    if (text.ptr != NULL)
+        fl_mem_wipe(text.ptr, text.cap);
+    fl_buf_reset(&text);
+    if (headers->made[headers->made_count] == NULL)
+        return fl_error_set(error, FL_E_NOMEM, "out of memory");
+    return add(headers, headers->made[headers->made_count++], where, error);
+}
+
+static fl_status take_variables(fl_headers *headers, fl_error *error)
+{
+    fl_status rc = FL_OK;
+
+    for (size_t i = 0; i < headers->env.count && rc == FL_OK; i++)
+        rc = take_variable(headers, headers->env.items[i], error);
+    return rc;
+}
+
 static fl_status read_file(fl_headers *headers, fl_error *error)
 {
     fl_buf text;
@@ -94,19 +149,11 @@ static fl_status read_file(fl_headers *headers, fl_error *error)
 static fl_status take_line(fl_headers *headers, char *line, size_t number,
                            fl_error *error)
 {
-    fl_flag_list *list = &headers->list;
-    fl_field field;
     char where[WHERE];
 
     snprintf(where, sizeof where, "%.80s, line %zu",
              strcmp(headers->file, "-") == 0 ? "stdin" : headers->file, number);
-    fl_status rc = fl_http_options_header(line, where, &field, error);
-    if (rc == FL_OK && list->count == FL_FLAG_LIST_MAX)
-        rc = fl_error_set(error, FL_E_LIMIT, "%s: more than %d headers", where,
-                          FL_FLAG_LIST_MAX);
-    if (rc == FL_OK)
-        list->items[list->count++] = line;
-    return rc;
+    return add(headers, line, where, error);
 }
 
 /* Of an editor that ends lines with two characters. */
@@ -144,11 +191,14 @@ static fl_status take_lines(fl_headers *headers, fl_error *error)
 
 fl_status fl_headers_take(fl_headers *headers, const char *url, fl_error *error)
 {
-    if (headers->list.count == 0 && headers->file == NULL)
+    if (headers->list.count == 0 && headers->env.count == 0 &&
+        headers->file == NULL)
         return FL_OK;
     fl_status rc = check_server(headers, url, error);
     if (rc == FL_OK)
         rc = check_given(headers, error);
+    if (rc == FL_OK)
+        rc = take_variables(headers, error);
     if (rc != FL_OK || headers->file == NULL)
         return rc;
     rc = read_file(headers, error);
@@ -161,4 +211,9 @@ void fl_headers_deinit(fl_headers *headers)
         fl_mem_wipe(headers->text, headers->text_len);
     fl_mem_free(headers->text);
     headers->text = NULL;
+    while (headers->made_count > 0) {
+        char *made = headers->made[--headers->made_count];
+        fl_mem_wipe(made, strlen(made));
+        fl_mem_free(made);
+    }
 }

@@ -6,12 +6,15 @@
 
 #include "cmd/flags.h"
 
-/* The flags fill in the first two. */
+/* The flags fill in the first three. */
 typedef struct fl_headers {
     fl_flag_list list; /* "Name: value" each */
     const char *file;  /* more of them, one a line; NULL: none */
+    fl_flag_list env;  /* NAME=VARIABLE: its value is in the environment */
     char *text;        /* of the file; `list` borrows from it */
     size_t text_len;
+    char *made[FL_FLAG_LIST_MAX]; /* of `env`; `list` borrows them, too */
+    size_t made_count;
 } fl_headers;
 
 /*

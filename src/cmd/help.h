@@ -9,5 +9,6 @@
 void fl_help(FILE *to);
 void fl_help_demo(FILE *to);
 void fl_help_call(FILE *to);
+void fl_help_serve(FILE *to);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * login.c - how "fairlead call" shows who it is to a server that asks.
+ * login.c - how a command shows who it is to a server that asks.
  *
  * The page on which a user says yes is always printed, for the browser may be
  * on another machine; at a terminal it is opened, too. Secrets come from files,
@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -27,11 +28,15 @@ const char *const fl_login_ways[] = {"code", "client-credentials", NULL};
 
 static const char *first_option(const fl_login *login)
 {
-    return login->client_id != NULL     ? "--client-id"
-           : login->secret_file != NULL ? "--client-secret-file"
-           : login->store != NULL       ? "--auth-store"
-           : login->scope != NULL       ? "--scope"
-                                        : NULL;
+    return login->client_id != NULL      ? "--client-id"
+           : login->secret_file != NULL  ? "--client-secret-file"
+           : login->secret_env != NULL   ? "--client-secret-env"
+           : login->redirect_uri != NULL ? "--redirect-uri"
+           : login->metadata_url != NULL ? "--client-metadata-url"
+           : login->timeout_ms != 0      ? "--auth-timeout"
+           : login->store != NULL        ? "--auth-store"
+           : login->scope != NULL        ? "--scope"
+                                         : NULL;
 }
 
 static bool is_web(const char *url)
@@ -41,10 +46,27 @@ static bool is_web(const char *url)
                            strncasecmp(url, "sse+http", 8) == 0);
 }
 
+static fl_status read_variable(fl_login *login, fl_error *error)
+{
+    const char *value = getenv(login->secret_env);
+
+    if (value == NULL || value[0] == '\0')
+        return fl_error_set(error, FL_E_INVALID,
+                            "option --client-secret-env: the variable %s is "
+                            "not set",
+                            login->secret_env);
+    login->secret = fl_mem_string(fl_span_of(value));
+    return login->secret != NULL
+               ? FL_OK
+               : fl_error_set(error, FL_E_NOMEM, "out of memory");
+}
+
 static fl_status read_secret(fl_login *login, fl_error *error)
 {
     fl_buf text;
 
+    if (login->secret_env != NULL)
+        return read_variable(login, error);
     if (login->secret_file == NULL)
         return FL_OK;
     fl_buf_init(&text, SECRET_MAX);
@@ -81,7 +103,8 @@ fl_status fl_login_take(fl_login *login, const char *url, fl_error *error)
                             "option --auth: only servers at http(s):// ask who "
                             "it is");
     if (login->how == FL_AUTH_CLIENT_CREDENTIALS + 1 &&
-        (login->client_id == NULL || login->secret_file == NULL))
+        (login->client_id == NULL ||
+         (login->secret_file == NULL && login->secret_env == NULL)))
         return fl_error_set(error, FL_E_INVALID,
                             "option --auth client-credentials: they are "
                             "--client-id ID and --client-secret-file FILE");
@@ -133,6 +156,9 @@ fl_status fl_login_open(const fl_login *login, fl_term *term, fl_auth **out,
             .client_id = login->client_id,
             .client_secret = login->secret,
             .scope = login->scope,
+            .redirect_uri = login->redirect_uri,
+            .client_metadata_url = login->metadata_url,
+            .timeout_ms = login->timeout_ms,
             .store_file = login->store,
             .hooks = {.open_url = show_page, .user = term},
         },

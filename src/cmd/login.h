@@ -1,5 +1,5 @@
 /*
- * login.h - how "fairlead call" shows who it is to a server that asks.
+ * login.h - how a command shows who it is to a server that asks.
  */
 #ifndef FL_CMD_LOGIN_H
 #define FL_CMD_LOGIN_H
@@ -13,8 +13,12 @@ typedef struct fl_login {
     unsigned how; /* which of fl_login_ways, counted from 1; 0: not at all */
     const char *client_id;
     const char *secret_file;
+    const char *secret_env; /* a variable; or NULL */
     const char *store;
     const char *scope;
+    const char *redirect_uri;
+    const char *metadata_url;
+    uint64_t timeout_ms;
     char *secret; /* what the file holds */
 } fl_login;
 

@@ -1,5 +1,7 @@
 /*
  * main.c - the command: which sub-command it is, and nothing else.
+ *
+ * Started through a link that has another program's name, it is that one.
  */
 #include "base/span.h"
 #include "base/status.h"
@@ -7,7 +9,9 @@
 #include "cmd/complain.h"
 #include "cmd/demo.h"
 #include "cmd/exits.h"
+#include "cmd/face_run.h"
 #include "cmd/help.h"
+#include "cmd/serve.h"
 #include "cmd/suggest.h"
 
 #include <fairlead/version.h>
@@ -17,8 +21,9 @@
 
 static int refuse(const char *word)
 {
-    static const char *const known[] = {"demo", "call", "--help", "--version",
-                                        NULL};
+    static const char *const known[] = {
+        "demo",      "call",       "serve",  "connect",   "supergateway",
+        "mcp-proxy", "mcp-remote", "--help", "--version", NULL};
     const char *near = fl_suggest_nearest(fl_span_of(word), known);
     fl_error error;
 
@@ -33,6 +38,14 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
+    if (argc > 0 && fl_face_is_known(argv[0]))
+        return fl_face_run(argv[0], argv + 1);
+    if (fl_face_is_known(word))
+        return fl_face_run(word, argv + 2);
+    if (strcmp(word, "serve") == 0)
+        return fl_serve_command(argv + 2);
+    if (strcmp(word, "connect") == 0)
+        return fl_connect_command(argv + 2);
     if (strcmp(word, "demo") == 0)
         return fl_demo(argv + 2);
     if (strcmp(word, "call") == 0)

@@ -1,0 +1,254 @@
+/*
+ * serve.c - "fairlead serve" and "fairlead connect": the gateway.
+ *
+ * serve puts a server, an address or a command, or those of a file, behind any
+ * number of addresses. connect is the same with stdio as its only address, for
+ * hosts that can do nothing but run a command; it ends with its host.
+ */
+#include "cmd/serve.h"
+
+#include "base/span.h"
+#include "base/status.h"
+#include "cmd/complain.h"
+#include "cmd/exits.h"
+#include "cmd/help.h"
+#include "cmd/serve_config.h"
+#include "cmd/serve_line.h"
+#include "cmd/term.h"
+#include "io/loop.h"
+#include "io/signals.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GRACE_MS = 5000 };
+
+#define DEFAULT_URL "http://127.0.0.1:8080/mcp"
+
+struct serve {
+    const fl_serve_line *line;
+    fl_loop *loop;
+    fl_log *log;
+    fl_gateway *gateway;
+    fl_signals *signals;
+    fl_config *config; /* or NULL */
+    fl_term term;      /* where a user is asked to log in */
+    fl_auth *auth;     /* or NULL */
+    bool only_stdio;   /* so far */
+    bool closing;
+};
+
+static void on_closed(void *user)
+{
+    struct serve *serve = user;
+
+    fl_signals_close(serve->signals);
+}
+
+static void shut(void *user)
+{
+    struct serve *serve = user;
+
+    if (serve->closing)
+        return;
+    serve->closing = true;
+    fl_gateway_close(serve->gateway, GRACE_MS, on_closed, serve);
+}
+
+static void on_idle(void *user)
+{
+    struct serve *serve = user;
+
+    if (serve->only_stdio)
+        shut(serve);
+}
+
+/* People at a terminal get commands to paste. False: there are none. */
+static bool greet(const fl_serve_line *line, const char *url, const char *ws)
+{
+    const char *name = line->upstream.name;
+    fl_term term = fl_term_of(stderr);
+
+    if (!term.is_tty || line->door.log_format == FL_LOG_JSON)
+        return false;
+    if (line->door.quiet || strcmp(url, "stdio:") == 0)
+        return true; /* who is at the other end is no person */
+    fl_term_say(&term, FL_TERM_BOLD, "Serving on %s\n", url);
+    fl_term_say(&term, FL_TERM_PLAIN, "    %s call %s tools\n",
+                program_invocation_name, url);
+    if (ws[0] != '\0')
+        fl_term_say(&term, FL_TERM_PLAIN,
+                    "    %s call %s tools\n"
+                    "    claude mcp add --transport http %s %s\n"
+                    "    {\"mcpServers\": {\"%s\": {\"type\": \"http\", "
+                    "\"url\": \"%s\"}}}\n",
+                    program_invocation_name, ws, name != NULL ? name : "server",
+                    url, name != NULL ? name : "server", url);
+    return true;
+}
+
+static bool listen_on(struct serve *serve, const char *url)
+{
+    const fl_serve_line *line = serve->line;
+    char shown[FL_DOOR_URL], ws[FL_DOOR_URL];
+    fl_error error;
+
+    if (fl_gateway_listen(serve->gateway, serve->loop, url, &line->door.options,
+                          &error) != FL_OK) {
+        fl_complain(line->command, "%s", error.text);
+        if (error.status == FL_E_DENIED) /* the library speaks of options */
+            fputs("On this command they are --require-client-cert and "
+                  "--insecure-no-auth.\n",
+                  stderr);
+        return false;
+    }
+    if (strcmp(url, "stdio:") != 0)
+        serve->only_stdio = false;
+    fl_door_describe(url, fl_gateway_port(serve->gateway), shown);
+    fl_door_describe_ws(&line->door, shown, ws);
+    if (!greet(line, shown, ws))
+        fl_door_announce(serve->log, shown, ws);
+    return true;
+}
+
+static bool listen_all(struct serve *serve)
+{
+    const fl_flag_list *list = &serve->line->door.listen;
+
+    serve->only_stdio = true;
+    if (list->count == 0)
+        return listen_on(serve, DEFAULT_URL);
+    for (size_t i = 0; i < list->count; i++)
+        if (!listen_on(serve, list->items[i]))
+            return false;
+    return true;
+}
+
+static fl_status add_target(struct serve *serve, fl_error *error)
+{
+    fl_upstream upstream = serve->line->upstream;
+
+    if (!serve->line->has_target)
+        return FL_OK;
+    serve->term = fl_term_of(stderr);
+    fl_status rc =
+        fl_login_open(&serve->line->login, &serve->term, &serve->auth, error);
+    upstream.client.connection.http.auth = serve->auth;
+    return rc == FL_OK ? fl_gateway_add(serve->gateway, &upstream, error) : rc;
+}
+
+/* A file that is wrong now changes nothing. */
+static void reload(void *user)
+{
+    struct serve *serve = user;
+    fl_config *config = NULL;
+
+    if (serve->closing)
+        return;
+    if (fl_serve_config_read(serve->line, &config) != FL_OK) {
+        fl_complain(serve->line->command, "the servers stay as they were");
+        fl_config_free(config);
+        return;
+    }
+    fl_serve_config_change(serve->line, serve->config, config, serve->gateway);
+    fl_config_free(serve->config);
+    serve->config = config;
+    fl_log_say(serve->log, FL_LOG_INFO, "read again",
+               fl_log_text("file", fl_span_of(fl_config_file(config))));
+}
+
+static bool prepare(struct serve *serve)
+{
+    const fl_serve_line *line = serve->line;
+    fl_error error;
+
+    serve->loop = fl_loop_new_with(&(fl_loop_options){.log = serve->log});
+    serve->gateway = fl_gateway_new();
+    if (serve->loop != NULL)
+        serve->signals = fl_signals_watch(serve->loop, shut, serve);
+    if (serve->gateway == NULL || serve->signals == NULL) {
+        fl_complain(line->command, "out of memory or descriptors");
+        return false;
+    }
+    if (add_target(serve, &error) != FL_OK ||
+        (serve->config != NULL &&
+         fl_serve_config_add(line, serve->config, serve->gateway, &error) !=
+             FL_OK)) {
+        fl_complain(line->command, "%s", error.text);
+        return false;
+    }
+    if (line->config != NULL)
+        fl_signals_on_hangup(serve->signals, reload);
+    return listen_all(serve);
+}
+
+/* Takes the configuration. */
+static int run(const fl_serve_line *line, fl_config *config)
+{
+    struct serve serve = {.line = line, .config = config};
+
+    serve.log = fl_door_log(&line->door);
+    bool ok = serve.log != NULL && prepare(&serve);
+    if (ok)
+        fl_gateway_on_idle(serve.gateway, on_idle, &serve);
+    else if (serve.gateway != NULL && serve.signals != NULL)
+        shut(&serve);
+    else
+        on_closed(&serve);
+    if (serve.loop != NULL)
+        fl_loop_run(serve.loop);
+    fl_gateway_free(serve.gateway);
+    fl_auth_free(serve.auth);
+    fl_loop_free(serve.loop);
+    fl_log_free(serve.log);
+    fl_config_free(serve.config);
+    return ok ? FL_EXIT_OK : FL_EXIT_LOCAL;
+}
+
+static int run_or_check(const fl_serve_line *line)
+{
+    fl_config *config = NULL;
+    fl_status rc = FL_OK;
+
+    if (line->config != NULL || line->config_json != NULL)
+        rc = fl_serve_config_read(line, &config);
+    if (rc == FL_OK && line->check)
+        rc = fl_serve_config_show(config);
+    if (rc == FL_OK && !line->check)
+        return run(line, config);
+    fl_config_free(config);
+    return rc == FL_OK ? FL_EXIT_OK : FL_EXIT_LOCAL;
+}
+
+static int serve(fl_serve_line *line, char **argv)
+{
+    fl_error error;
+    int exit;
+
+    if (fl_serve_line_read(line, argv, &error) != FL_OK) {
+        exit = fl_complain_usage(line->command, &error);
+    } else if (line->door.help) {
+        fl_help_serve(stdout);
+        exit = FL_EXIT_OK;
+    } else {
+        exit = run_or_check(line);
+    }
+    fl_serve_line_deinit(line);
+    return exit;
+}
+
+int fl_serve_command(char **argv)
+{
+    fl_serve_line line = {.command = "serve"};
+
+    return serve(&line, argv);
+}
+
+int fl_connect_command(char **argv)
+{
+    fl_serve_line line = {.command = "connect"};
+
+    line.door.listen.items[line.door.listen.count++] = "stdio:";
+    return serve(&line, argv);
+}

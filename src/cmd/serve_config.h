@@ -1,0 +1,29 @@
+/*
+ * serve_config.h - the servers of a configuration file, for a gateway.
+ */
+#ifndef FL_CMD_SERVE_CONFIG_H
+#define FL_CMD_SERVE_CONFIG_H
+
+#include "cmd/serve_line.h"
+#include "config/config.h"
+
+/* Reads what the line names, and says on stderr what is wrong with it.
+ * FL_E_INVALID: it cannot be used. `*out` may be set all the same. */
+FL_MUST_USE fl_status fl_serve_config_read(const fl_serve_line *line,
+                                           fl_config **out);
+
+/* Shows the servers on stdout. */
+FL_MUST_USE fl_status fl_serve_config_show(const fl_config *config);
+
+/* Puts a gateway that has the servers of `old` right: those that are not in
+ * `config`, or otherwise, go, and what is new comes. Each that cannot is said
+ * on stderr; the rest goes on. */
+void fl_serve_config_change(const fl_serve_line *line, const fl_config *old,
+                            const fl_config *config, fl_gateway *gateway);
+
+/* Adds those that are not switched off. */
+FL_MUST_USE fl_status fl_serve_config_add(const fl_serve_line *line,
+                                          const fl_config *config,
+                                          fl_gateway *gateway, fl_error *error);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * serve_line.c - the command line of "fairlead serve" and "fairlead connect",
+ * understood.
+ *
+ * A server is named by an address, by a command after "--", or by a file that
+ * may name many; a file and one of the others go together, and then that other
+ * is the one at the address itself. What is said about servers holds for those
+ * of a file, too, as far as the file does not say otherwise.
+ */
+#include "cmd/serve_line.h"
+
+#include "base/status.h"
+
+#include <string.h>
+
+enum { OWN_FLAGS = 48 };
+
+static const char *const modes[] = {"auto", "shared", "session", "request",
+                                    NULL};
+static const char *const eras[] = {"auto", "legacy", "modern", NULL};
+
+/* Flags that other programs have, and the command will. */
+static const char *const unbuilt[] = {
+    "--api-key-env", "--allow-header", "--expose-header",
+    "--base-url",    "--hide-tool",
+};
+
+enum { UNBUILT = sizeof unbuilt / sizeof *unbuilt };
+
+_Static_assert(UNBUILT ==
+                   sizeof((fl_serve_line *)0)->unbuilt / sizeof(fl_flag_list),
+               "room");
+
+static size_t server_flags(fl_serve_line *to, fl_flag *flags)
+{
+    fl_upstream *upstream = &to->upstream;
+    fl_options *connection = &upstream->client.connection;
+    const fl_flag rows[] = {
+        {"--child", FL_FLAG_CHOICE, &to->child, modes},
+        {"--max-children", FL_FLAG_COUNT, &upstream->max_children, NULL},
+        {"--warm", FL_FLAG_COUNT, &upstream->warm, NULL},
+        {"--breaker-pause", FL_FLAG_SECONDS, &upstream->breaker_pause_ms, NULL},
+        {"--breaker-failures", FL_FLAG_COUNT, &upstream->breaker_failures,
+         NULL},
+        {"--era", FL_FLAG_CHOICE, &to->era, eras},
+        {"--name", FL_FLAG_TEXT, &upstream->name, NULL},
+        {"--header", FL_FLAG_LIST, &to->headers.list, NULL},
+        {"--header-file", FL_FLAG_TEXT, &to->headers.file, NULL},
+        {"--header-env", FL_FLAG_LIST, &to->headers.env, NULL},
+        {"--env", FL_FLAG_LIST, &to->env, NULL},
+        {"--inherit-env", FL_FLAG_LIST, &to->inherit, NULL},
+        {"--cwd", FL_FLAG_TEXT, &connection->child.cwd, NULL},
+        {"--timeout", FL_FLAG_SECONDS, &upstream->timeout_ms, NULL},
+        {"--max-time", FL_FLAG_SECONDS, &upstream->max_total_ms, NULL},
+        {"--input-timeout", FL_FLAG_SECONDS, &upstream->input_timeout_ms, NULL},
+        {"--child-idle", FL_FLAG_SECONDS, &upstream->idle_ms, NULL},
+        {"--allow-http", FL_FLAG_SWITCH, &connection->http.allow_plaintext,
+         NULL},
+        {"--config", FL_FLAG_TEXT, &to->config, NULL},
+        {"--config-json", FL_FLAG_TEXT, &to->config_json, NULL},
+        {"--check", FL_FLAG_SWITCH, &to->check, NULL},
+    };
+
+    memcpy(flags, rows, sizeof rows);
+    return sizeof rows / sizeof *rows;
+}
+
+static size_t trust_flags(fl_serve_line *to, fl_flag *flags)
+{
+    fl_login *login = &to->login;
+    const fl_flag rows[] = {
+        {"--tls-server-name", FL_FLAG_TEXT, &to->tls.server_name, NULL},
+        {"--insecure-skip-verify", FL_FLAG_SWITCH,
+         &to->tls.insecure_skip_verify, NULL},
+        {"--auth", FL_FLAG_CHOICE, &login->how, fl_login_ways},
+        {"--client-id", FL_FLAG_TEXT, &login->client_id, NULL},
+        {"--client-secret-file", FL_FLAG_TEXT, &login->secret_file, NULL},
+        {"--client-secret-env", FL_FLAG_TEXT, &login->secret_env, NULL},
+        {"--client-metadata-url", FL_FLAG_TEXT, &login->metadata_url, NULL},
+        {"--redirect-uri", FL_FLAG_TEXT, &login->redirect_uri, NULL},
+        {"--auth-timeout", FL_FLAG_SECONDS, &login->timeout_ms, NULL},
+        {"--auth-store", FL_FLAG_TEXT, &login->store, NULL},
+        {"--scope", FL_FLAG_TEXT, &login->scope, NULL},
+    };
+
+    memcpy(flags, rows, sizeof rows);
+    return sizeof rows / sizeof *rows;
+}
+
+static fl_status refuse_unbuilt(const fl_serve_line *line, fl_error *error)
+{
+    for (size_t i = 0; i < UNBUILT; i++)
+        if (line->unbuilt[i].count > 0)
+            return fl_error_set(error, FL_E_UNSUPPORTED,
+                                "option %s: this is not built yet", unbuilt[i]);
+    return FL_OK;
+}
+
+static fl_status take_target(fl_serve_line *to, const fl_words *words,
+                             fl_error *error)
+{
+    bool has_command = words->rest != NULL && words->rest[0] != NULL;
+    bool has_file = to->config != NULL || to->config_json != NULL;
+
+    if (words->count > 1)
+        return fl_error_set(error, FL_E_INVALID,
+                            "one server at a time: '%s' is one too many; "
+                            "--config FILE is for several",
+                            words->word[1]);
+    if (words->count > 0 && words->rest != NULL)
+        return fl_error_set(error, FL_E_INVALID,
+                            "either an address or a command after --, not "
+                            "both");
+    if (words->count == 0 && !has_command && !has_file)
+        return fl_error_set(error, FL_E_INVALID,
+                            "which server? Give its address, or -- and the "
+                            "command that runs it, or --config FILE");
+    to->has_target = words->count > 0 || has_command;
+    if (words->count > 0)
+        to->upstream.url = words->word[0];
+    else if (has_command)
+        to->upstream.client.connection.child.argv =
+            (const char *const *)words->rest;
+    return FL_OK;
+}
+
+static fl_status check_file(const fl_serve_line *line, fl_error *error)
+{
+    bool has_file = line->config != NULL || line->config_json != NULL;
+    const char *lonely = line->login.how > 0            ? "--auth"
+                         : line->headers.list.count > 0 ? "--header"
+                         : line->headers.env.count > 0  ? "--header-env"
+                         : line->headers.file != NULL   ? "--header-file"
+                         : line->env.count > 0          ? "--env"
+                         : line->upstream.name != NULL  ? "--name"
+                                                        : NULL;
+
+    if (line->config != NULL && line->config_json != NULL)
+        return fl_error_set(error, FL_E_INVALID,
+                            "either --config or --config-json, not both");
+    if (line->check && !has_file)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option --check: it reads what --config names");
+    if (has_file && !line->has_target && lonely != NULL)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option %s: it is about one server; say it in the "
+                            "file, of the server it is for",
+                            lonely);
+    return FL_OK;
+}
+
+/* connect has no door with certificates, so all of them are the server's. */
+static void settle_tls(fl_serve_line *to)
+{
+    fl_tls_settings *door = &to->door.options.tls;
+
+    if (strcmp(to->command, "connect") == 0) {
+        to->tls.ca_file = door->ca_file;
+        to->tls.cert_file = door->cert_file;
+        to->tls.key_file = door->key_file;
+        *door = (fl_tls_settings){0};
+    }
+    to->upstream.client.connection.tls = to->tls;
+}
+
+static fl_status settle(fl_serve_line *to, fl_error *error)
+{
+    fl_upstream *upstream = &to->upstream;
+    fl_options *connection = &upstream->client.connection;
+
+    fl_door_settle(&to->door);
+    settle_tls(to);
+    upstream->child = to->child > 0 ? to->child - 1 : FL_CHILD_AUTO;
+    upstream->client.era = to->era > 0 ? to->era - 1 : FL_ERA_AUTO;
+    connection->max_message = to->door.options.max_message;
+    if (to->env.count > 0)
+        connection->child.env = to->env.items;
+    if (to->inherit.count > 0)
+        connection->child.env_inherit = to->inherit.items;
+    fl_status rc = fl_headers_take(&to->headers, upstream->url, error);
+    if (to->headers.list.count > 0)
+        connection->http.headers = to->headers.list.items;
+    return rc == FL_OK ? fl_login_take(&to->login, upstream->url, error) : rc;
+}
+
+fl_status fl_serve_line_read(fl_serve_line *line, char **argv, fl_error *error)
+{
+    fl_flag flags[FL_DOOR_FLAGS + OWN_FLAGS];
+    size_t count = fl_door_flags(&line->door, flags);
+    fl_words words;
+
+    count += server_flags(line, flags + count);
+    count += trust_flags(line, flags + count);
+    for (size_t i = 0; i < UNBUILT; i++)
+        flags[count++] =
+            (fl_flag){unbuilt[i], FL_FLAG_LIST, &line->unbuilt[i], NULL};
+    flags[count] = (fl_flag){0};
+    fl_status rc = fl_flags_parse(flags, argv, &words, error);
+    if (rc != FL_OK || line->door.help)
+        return rc;
+    rc = refuse_unbuilt(line, error);
+    if (rc == FL_OK)
+        rc = take_target(line, &words, error);
+    if (rc == FL_OK)
+        rc = check_file(line, error);
+    return rc == FL_OK ? settle(line, error) : rc;
+}
+
+void fl_serve_line_deinit(fl_serve_line *line)
+{
+    fl_headers_deinit(&line->headers);
+    fl_login_deinit(&line->login);
+}

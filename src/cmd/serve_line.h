@@ -1,0 +1,36 @@
+/*
+ * serve_line.h - the command line of "fairlead serve" and "fairlead connect",
+ * understood.
+ */
+#ifndef FL_CMD_SERVE_LINE_H
+#define FL_CMD_SERVE_LINE_H
+
+#include "cmd/door.h"
+#include "cmd/headers.h"
+#include "cmd/login.h"
+
+#include <fairlead/gateway.h>
+
+/* Borrows from argv. */
+typedef struct fl_serve_line {
+    const char *command; /* "serve" or "connect" */
+    fl_door_settings door;
+    fl_headers headers;
+    fl_login login;
+    fl_flag_list env, inherit;
+    fl_tls_settings tls;     /* of the server's side */
+    unsigned child, era;     /* counted from 1; 0: not said */
+    const char *config;      /* a file with servers; "-": stdin; or NULL */
+    const char *config_json; /* the same as a text; or NULL */
+    bool check;
+    bool has_target;      /* `upstream` is one by itself, */
+    fl_upstream upstream; /* and what servers of the file have in common */
+    fl_flag_list unbuilt[5];
+} fl_serve_line;
+
+/* FL_E_INVALID: `error` says what to write instead. */
+FL_MUST_USE fl_status fl_serve_line_read(fl_serve_line *line, char **argv,
+                                         fl_error *error);
+void fl_serve_line_deinit(fl_serve_line *line);
+
+#endif
