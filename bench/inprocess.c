@@ -144,12 +144,20 @@ static void hand_in(bench_stage *stage, fl_span text)
                                    (fl_reply){.link = &stage->link});
 }
 
+/* With a schema, as nearly all tools have one. */
+static const fl_tool tool = {
+    .name = "echo",
+    .input_schema = "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":"
+                    "\"string\"}},\"required\":[\"text\"],"
+                    "\"additionalProperties\":false}",
+    .call = echo,
+};
+
 static void open_session(bench_stage *stage, fl_loop *loop)
 {
     stage->server = fl_server_new("bench", "1");
     if (stage->server == NULL ||
-        fl_server_add_tool(stage->server,
-                           &(fl_tool){.name = "echo", .call = echo}) != FL_OK)
+        fl_server_add_tool(stage->server, &tool) != FL_OK)
         die("memory");
     fl_link_init(&stage->link, &nowhere, loop, true);
     if (fl_link_move(&stage->link, FL_LINK_ACTIVE) != FL_OK ||

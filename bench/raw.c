@@ -25,7 +25,7 @@ enum { EVENTS = 256, BACKLOG = 4096 };
 typedef struct server {
     int epoll;
     int listener;
-    raw_serve *serve;
+    const raw_program *program;
     raw_held *held; /* by descriptor */
     char buffer[RAW_READ_SIZE + RAW_SLACK];
 } server;
@@ -97,16 +97,20 @@ static void accept_all(const server *self)
     while ((fd = accept4(self->listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         watch(self, fd);
+        if (self->program->came != NULL)
+            watch(self, self->program->came(fd));
     }
 }
 
 static bool serve(server *self, int fd)
 {
+    const raw_program *program = self->program;
+    raw_serve *how = fd == program->other ? program->hear : program->serve;
     ssize_t n = read(fd, self->buffer, RAW_READ_SIZE);
 
     if (n <= 0)
         return n < 0 && errno == EAGAIN;
-    return self->serve(fd, self->buffer, (size_t)n, &self->held[fd]);
+    return how(fd, self->buffer, (size_t)n, &self->held[fd]);
 }
 
 static void ready(server *self, int fd)
@@ -114,29 +118,51 @@ static void ready(server *self, int fd)
     if (fd == self->listener) {
         accept_all(self);
     } else if (!serve(self, fd)) {
+        if (fd == self->program->other)
+            exit(0);
         raw_forget(&self->held[fd]);
+        if (self->program->gone != NULL)
+            self->program->gone(fd);
         close(fd);
     }
 }
 
-_Noreturn void raw_run(uint16_t port, raw_serve *how)
+static server *start(const raw_program *program)
 {
-    struct epoll_event events[EVENTS];
     struct rlimit files;
     server *self = calloc(1, sizeof *self);
 
     if (self == NULL || getrlimit(RLIMIT_NOFILE, &files) != 0)
         die("start");
-    self->serve = how;
+    self->program = program;
     self->held = calloc(files.rlim_cur, sizeof *self->held);
     self->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (self->held == NULL || self->epoll < 0)
         die("start");
-    self->listener = listen_on(port);
+    self->listener = listen_on(program->port);
     watch(self, self->listener);
+    if (program->other >= 0)
+        watch(self, program->other);
+    return self;
+}
+
+_Noreturn void raw_run_with(const raw_program *program)
+{
+    struct epoll_event events[EVENTS];
+    server *self = start(program);
+
     for (;;) {
         int count = epoll_wait(self->epoll, events, EVENTS, -1);
         for (int i = 0; i < count; i++)
             ready(self, events[i].data.fd);
+        if (program->after != NULL)
+            program->after();
     }
+}
+
+_Noreturn void raw_run(uint16_t port, raw_serve *how)
+{
+    raw_program program = {.port = port, .serve = how, .other = -1};
+
+    raw_run_with(&program);
 }

@@ -32,4 +32,19 @@ typedef bool raw_serve(int fd, const char *bytes, size_t size, raw_held *part);
 /* Every connection to 127.0.0.1:`port`, for ever. */
 _Noreturn void raw_run(uint16_t port, raw_serve *serve);
 
+/* The same for a program that has somebody else to listen to. */
+typedef struct raw_program {
+    uint16_t port;
+    raw_serve *serve;
+    int other; /* a descriptor; the end of it is the program's. -1: none */
+    raw_serve *hear;
+    void (*after)(void); /* each turn; or NULL */
+    /* A connection has come: one more descriptor to serve; one has gone. Both
+     * or neither. */
+    int (*came)(int fd);
+    void (*gone)(int fd);
+} raw_program;
+
+_Noreturn void raw_run_with(const raw_program *program);
+
 #endif

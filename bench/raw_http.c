@@ -12,16 +12,14 @@
  */
 #include "client.h"
 #include "raw.h"
+#include "raw_post.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { ANSWER_MAX = 65536 };
-
-static const char separator[] = "\r\n\r\n";
 
 static char answer[ANSWER_MAX]; /* the whole of it */
 static size_t answer_size;
@@ -39,38 +37,13 @@ static void load(const char *path)
         die("%s: 1 to %d bytes are wanted", path, ANSWER_MAX - 1);
 }
 
-static size_t body_size(const char *head, const char *end)
-{
-    static const char name[] = "content-length:";
-
-    for (const char *line = head; line < end;) {
-        if ((line[0] | 0x20) == 'c' &&
-            strncasecmp(line, name, sizeof name - 1) == 0)
-            return strtoul(line + sizeof name - 1, NULL, 10);
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        line = newline != NULL ? newline + 1 : end;
-    }
-    return 0;
-}
-
-/* The size of a whole request, or 0. */
-static size_t request_size(const char *bytes, size_t size)
-{
-    const char *end = memmem(bytes, size, separator, sizeof separator - 1);
-
-    if (end == NULL)
-        return 0;
-    size_t whole =
-        (size_t)(end - bytes) + sizeof separator - 1 + body_size(bytes, end);
-    return whole <= size ? whole : 0;
-}
-
 /* Answers each whole request; what is left of the bytes, or -1. */
 static long answer_all(int fd, const char *bytes, size_t size)
 {
+    raw_text body;
     size_t whole;
 
-    while (size > 0 && (whole = request_size(bytes, size)) > 0) {
+    while (size > 0 && (whole = raw_request_size(bytes, size, &body)) > 0) {
         if (!raw_write(fd, answer, answer_size))
             return -1;
         bytes += whole;

@@ -104,11 +104,11 @@ def allocations(bench):
                                     str(LONG)])):
         side, port = our_side(bench), free_port()
         with bench.counting() as (prefix, file):
-            with bench.serving(prefix + side.command(port), port):
+            with bench.serving(prefix + side.command(port), port) as process:
                 result = bench.load(
                     '--ws', f'127.0.0.1:{port}', '--connections', *shape,
                     '--messages', str(COUNTED[name]), '--alloc-file',
-                    str(file), *side.flags)
+                    str(file), '--server-pid', str(process.pid), *side.flags)
         bench.record[f'ws {name} allocations'] = result
         bench.plain_row(f'ws {name}, allocations', result['allocations'],
                         f'{result["allocations"]} in {result["messages"]}',

@@ -158,21 +158,21 @@ def allocations(bench, messages):
     for era, name in (SESSIONS, 'http 64x1'), (MODERN, 'http 64x1 2026-07-28'):
         side, port = our_side(bench, era, ()), free_port()
         with bench.counting() as (prefix, file):
-            with bench.serving(prefix + side.command(port), port):
+            with bench.serving(prefix + side.command(port), port) as process:
                 yield name, bench.load(
                     '--http', f'127.0.0.1:{port}', '--connections', '64',
                     '--messages', str(messages // 2), '--alloc-file',
-                    str(file), *side.flags)
+                    str(file), '--server-pid', str(process.pid), *side.flags)
 
 
 class Crowd:
     """bench/crowd: sessions with an open stream each, that answer a line."""
 
-    def __init__(self, bench, port):
-        addresses = STREAMS // PER_ADDRESS
+    def __init__(self, bench, port, sessions=STREAMS):
+        addresses = -(-sessions // PER_ADDRESS)
         self.process = subprocess.Popen(
             [bench.tool('crowd'), '--http', f'127.0.0.1:{port}', '--sessions',
-             str(STREAMS), '--addresses', str(addresses)],
+             str(sessions), '--addresses', str(addresses)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
