@@ -11,12 +11,14 @@ What this needs (the suite, and a Node it runs on) is installed into the cache
 folder once. If it cannot be had the run is skipped, with the reason; see
 tests/interop/run.py, which has the environment variables for it.
 
-`run.py --list` names the runs.
+`run.py --list` names the runs; `run.py --install` installs for all of them.
 """
 import argparse
+import contextlib
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -26,7 +28,7 @@ from typing import NamedTuple
 sys.dont_write_bytecode = True  # the source folder stays as it is
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'interop'))
-from run import Tap, program, stay_home  # noqa: E402
+from run import Tap, end_by_exception, program, stay_home  # noqa: E402
 from serving import free_port, serving  # noqa: E402
 from toolchains import (  # noqa: E402
     Skip, install_npm, last_line, need_program, run_to_end)
@@ -43,6 +45,8 @@ class Run(NamedTuple):
     words: tuple
     scenarios: int
     checks: int  # None: depends on how often a client asks
+    behind: str = None  # how the gateway in front reaches it; None: there is none
+    era: str = 'both'
 
 
 def server(suite, scenarios, checks, version=None):
@@ -64,6 +68,18 @@ RUNS = {
     'client-all': client(NEW, 48),
     'client-0.1': client(OLD, 26),
 }
+
+# The same through the gateway: nothing may be lost on the way, whatever is
+# between it and the server; not even between a server of the older revisions
+# and clients of the newest.
+for backend in ('stdio', 'tcp', 'ws', 'http'):
+    for version in ('2025-11-25', '2026-07-28'):
+        RUNS[f'gateway-{backend}-{version}'] = \
+            RUNS[f'server-{version}']._replace(behind=backend)
+RUNS['gateway-legacy-2026-07-28'] = \
+    RUNS['server-2026-07-28']._replace(behind='stdio', era='legacy')
+RUNS['gateway-modern-2025-11-25'] = \
+    RUNS['server-2025-11-25']._replace(behind='stdio', era='modern')
 
 # Extensions, which no revision selects: a part of "server-all".
 EXTENSIONS = {'tasks-': (10, 44), 'sep-2640-skills-': (3, 45)}
@@ -155,6 +171,34 @@ def check_run(tap, name, results):
         check_total(tap, f'{prefix}*', part, *expected)
 
 
+BACKENDS = {
+    'tcp': 'tcp://127.0.0.1:{}',
+    'ws': 'ws://127.0.0.1:{}/mcp',
+    'http': 'http://127.0.0.1:{}/mcp',
+}
+
+
+@contextlib.contextmanager
+def served(run, tools, url, port):
+    """The server at `url`, by itself or behind the gateway."""
+    def server(where):
+        return [tools.server, '--listen', where, '--era', run.era, '--skills',
+                str(HERE / 'skills')]
+
+    gateway = [tools.fairlead, 'serve', '--quiet', '--listen', url]
+    if run.behind is None:
+        with serving(server(url), port):
+            yield
+    elif run.behind == 'stdio':
+        with serving([*gateway, '--', *server('stdio:')], port):
+            yield
+    else:
+        other = free_port()
+        where = BACKENDS[run.behind].format(other)
+        with serving(server(where), other), serving([*gateway, where], port):
+            yield
+
+
 def prove(tap, name, suite, tools):
     run, port = RUNS[name], free_port()
     with tempfile.TemporaryDirectory() as folder:
@@ -162,8 +206,7 @@ def prove(tap, name, suite, tools):
             outcome = suite.run(run, ['--command', tools.client], Path(folder))
         else:
             url = f'http://localhost:{port}/mcp'
-            with serving([tools.server, '--listen', url, '--skills',
-                          str(HERE / 'skills')], port):
+            with served(run, tools, url, port):
                 outcome = suite.run(run, ['--url', url], Path(folder))
     results, code, said = outcome
     tap.result(bool(results), f'{name} ran',
@@ -171,27 +214,43 @@ def prove(tap, name, suite, tools):
     check_run(tap, name, results)
 
 
+def install(cache):
+    """Trouble is for the runs to tell, which meet it again."""
+    try:
+        Suite(cache)
+    except (Skip, OSError) as trouble:
+        print(trouble)
+    return 0
+
+
 class Tools(NamedTuple):
     """Our programs."""
     server: str
     client: str
+    fairlead: str
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('run', nargs='?', choices=RUNS)
     parser.add_argument('--list', action='store_true')
+    parser.add_argument('--install', action='store_true')
     parser.add_argument('--server', default='conformance-server')
     parser.add_argument('--client', default='conformance-client')
+    parser.add_argument('--fairlead', default='fairlead')
     parser.add_argument('--cache', type=Path,
                         default=Path.cwd() / 'interop-cache')
     given = parser.parse_args()
-    if given.list or not given.run:
+    if given.list or not (given.run or given.install):
         print('\n'.join(RUNS))
         return 0
+    signal.signal(signal.SIGTERM, end_by_exception)
     stay_home()
     cache = Path(os.environ.get('FAIRLEAD_INTEROP_CACHE') or given.cache)
-    tools, tap = Tools(program(given.server), program(given.client)), Tap()
+    if given.install:
+        return install(cache.resolve())
+    tools, tap = Tools(program(given.server), program(given.client),
+                       program(given.fairlead)), Tap()
     try:
         suite = Suite(cache.resolve())
         prove(tap, given.run, suite, tools)

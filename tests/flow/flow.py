@@ -15,7 +15,11 @@ import tempfile
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / 'support'))
+from ports import free_port  # noqa: E402,F401
 
 FAIRLEAD = os.environ.get('FAIRLEAD', 'fairlead')
 SLOW = float(os.environ.get('FL_SLOW', '1'))  # how slow programs are here
@@ -57,6 +61,13 @@ def until(fact, what, seconds=WAIT):
     while not fact():
         require(time.monotonic() < end, 'did not happen:', what)
         time.sleep(0.01)
+
+
+def at_once(*cases, do):
+    """The same with each of them, side by side: most of it is waiting."""
+    with ThreadPoolExecutor(len(cases)) as pool:
+        for _ in pool.map(do, cases):  # which raises what a case has raised
+            pass
 
 
 def alive(pid):
@@ -279,12 +290,6 @@ class Fake:
 
     def methods(self):
         return [message['method'] for message in list(self.heard)]
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(('127.0.0.1', 0))
-        return one.getsockname()[1]
 
 
 def folder():

@@ -12,9 +12,9 @@ import signal
 import subprocess
 import sys
 
-from flow import (FAIRLEAD, Fake, Skip, Terminal, WAIT, alive, call, contains,
-                  demo, equal, folder, free_port, main, require, run, started,
-                  stretched, until)
+from flow import (FAIRLEAD, Fake, Skip, Terminal, WAIT, alive, at_once, call,
+                  contains, demo, equal, folder, free_port, main, require, run,
+                  started, stretched, until)
 
 BADCHILD = os.environ.get('BADCHILD', 'badchild')
 CHILD = (FAIRLEAD, 'demo', '--listen', 'stdio:')
@@ -208,15 +208,17 @@ def test_what_a_child_says_last_on_stderr_is_told():
 
 
 def test_children_that_never_answer_time_out_and_are_ended():
-    timeout = ('--timeout', stretched(0.3)[0])
-    for manner in ('never-read', 'ignore-term', 'stop-itself',
-                   'fork-grandchild', 'family'):
-        done = call('ping', *timeout, '--', BADCHILD, manner)
-        done.expect(5, '')
+    timeout = ('--timeout', stretched(1)[0])
+
+    def never_answered(manner):
+        done = call('ping', *timeout, '--', BADCHILD, manner).expect(5, '')
         pids = pids_in(done.err)
-        require(pids, manner, 'did not come up:', done.err)
+        require(pids or manner == 'garbage', manner, 'did not come up:',
+                done.err)
         require(not any(map(alive, pids)), manner, 'is left behind')
-    call('ping', *timeout, '--', BADCHILD, 'garbage').expect(5, '')
+
+    at_once('never-read', 'ignore-term', 'stop-itself', 'fork-grandchild',
+            'family', 'garbage', do=never_answered)
 
 
 def test_a_child_that_only_echoes_is_exit_3():

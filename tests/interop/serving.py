@@ -4,14 +4,12 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
-LISTEN_SECONDS = 10
+sys.path.append(str(Path(__file__).resolve().parent.parent / 'support'))
+from ports import free_port  # noqa: E402,F401
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
+LISTEN_SECONDS = 30  # a machine may have much else to do
 
 
 def wait_until_open(port, process):

@@ -3,8 +3,13 @@
 Each class stands for one ecosystem. Making one installs what is pinned beside
 this file into the cache folder, or raises Skip; afterwards it knows the
 command lines of the scripts that use the SDK.
+
+Scenarios run side by side, and want the same SDKs. So every folder of the
+cache has a lock: who comes first installs, the others wait. A file that others
+may be running is never written to, only replaced, and only by another one.
 """
 import fcntl
+import filecmp
 import os
 import re
 import shutil
@@ -53,7 +58,8 @@ def first_error(text):
 
 
 def run_to_end(command, seconds, **options):
-    """(exit code, stdout, stderr); a time-out ends the whole process group."""
+    """(exit code, stdout, stderr); a time-out, or the end of this program,
+    ends the whole process group."""
     with subprocess.Popen(command, text=True, start_new_session=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, **options) as process:
@@ -64,6 +70,9 @@ def run_to_end(command, seconds, **options):
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             return None, out, err + f'\nerror: not done in {seconds} s\n'
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
 
 
 def need_program(name, least=None, ask='--version'):
@@ -97,17 +106,23 @@ def recent(path):
 
 
 @contextmanager
+def alone(cache, name):
+    """The folder of that name belongs to one process at a time."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with open(cache / f'{name}.lock', 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
 def once(cache, name, pins):
     """Yields the folder to install into, or None when that was done before.
 
-    The folder belongs to one process at a time, and is made anew when the
-    pinned versions changed.
+    It is made anew when the pinned versions changed.
     """
-    cache.mkdir(parents=True, exist_ok=True)
     folder, failed = cache / name, cache / f'{name}.failed'
     done, wanted = folder / 'installed', pins.read_text()
-    with open(cache / f'{name}.lock', 'w', encoding='utf-8') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(cache, name):
         if done.exists() and done.read_text() == wanted:
             yield None
             return
@@ -125,10 +140,16 @@ def once(cache, name, pins):
 
 
 def copy_sources(source, folder):
-    """Modules are looked for beside the script, so scripts move to them."""
-    for path in source.iterdir():
-        if path.is_file():
-            shutil.copy(path, folder / path.name)
+    """Modules are looked for beside the script, so scripts move to them. What
+    is the same already stays, and what was built of it stays fresh."""
+    for path in source.rglob('*'):
+        copy = folder / path.relative_to(source)
+        if not path.is_file() or (copy.exists() and
+                                  filecmp.cmp(path, copy, shallow=False)):
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, f'{copy}.new')
+        os.replace(f'{copy}.new', copy)
 
 
 def install_npm(cache, name, source):
@@ -143,7 +164,8 @@ def install_npm(cache, name, source):
                      '--fetch-retries=1', '--fetch-timeout=30000',
                      '--fetch-retry-mintimeout=1000',
                      '--fetch-retry-maxtimeout=3000'], folder)
-    copy_sources(source, cache / name)
+    with alone(cache, name):
+        copy_sources(source, cache / name)
     return cache / name
 
 
@@ -236,26 +258,24 @@ class Rust(Sdk):
     logs_apart = True
 
     def __init__(self, cache, _version):
-        self.cargo = need_program('cargo')
+        cargo = need_program('cargo')
         need_program('rustc', (1, 88))
-        self.env = {'CARGO_NET_RETRY': '1', 'CARGO_HTTP_TIMEOUT': '30',
-                    'CARGO_TERM_COLOR': 'never'}
-        self.folder = cache / 'rust'
-        pins = HERE / 'rust' / 'Cargo.toml'
-        with once(cache, 'rust', pins) as folder:
+        env = {'CARGO_NET_RETRY': '1', 'CARGO_HTTP_TIMEOUT': '30',
+               'CARGO_TERM_COLOR': 'never'}
+        source, target = HERE / 'rust', cache / 'rust'
+        with once(cache, 'rust', source / 'Cargo.toml') as folder:
             if folder:
-                self.copy()
-                install('cargo fetch', [self.cargo, 'fetch', '--quiet'],
-                        folder, self.env)
-        self.copy()
-
-    def copy(self):
-        shutil.copytree(HERE / 'rust', self.folder, dirs_exist_ok=True)
+                copy_sources(source, folder)
+                install('cargo fetch', [cargo, 'fetch', '--quiet'], folder,
+                        env)
+        with alone(cache, 'rust'):
+            copy_sources(source, target)
+            build('cargo build', [cargo, 'build', '--quiet', '--offline',
+                                  '--target-dir', 'target'], target, env)
+        self.program = target / 'target' / 'debug' / 'interop'
 
     def script(self, role):
-        build('cargo build', [self.cargo, 'build', '--quiet', '--offline',
-                              '--target-dir', 'target'], self.folder, self.env)
-        return [str(self.folder / 'target' / 'debug' / 'interop'), role]
+        return [str(self.program), role]
 
 
 class Go(Sdk):
@@ -263,24 +283,26 @@ class Go(Sdk):
     when that is fetched, and kept in the cache with it."""
 
     def __init__(self, cache, _version):
-        self.go = need_program('go', (1, 25), 'version')
-        self.env = {'GOFLAGS': '-mod=mod -buildvcs=false', 'GOWORK': 'off',
-                    'GOTOOLCHAIN': 'local'}
-        source = HERE / 'go'
-        self.folder = cache / 'go'
+        go = need_program('go', (1, 25), 'version')
+        env = {'GOFLAGS': '-mod=mod -buildvcs=false', 'GOWORK': 'off',
+               'GOTOOLCHAIN': 'local'}
+        source, target = HERE / 'go', cache / 'go'
         with once(cache, 'go', source / 'go.mod') as folder:
             if folder:
                 copy_sources(source, folder)
                 install('go list',
-                        [self.go, 'list', '-deps', '-f', '{{""}}', '.'], folder,
-                        self.env)
-        for path in source.glob('*.go'):
-            shutil.copy(path, self.folder)
+                        [go, 'list', '-deps', '-f', '{{""}}', '.'], folder,
+                        env)
+        self.program = target / 'interop'
+        with alone(cache, 'go'):
+            for path in source.glob('*.go'):
+                shutil.copy(path, target)
+            build('go build', [go, 'build', '-o', 'interop.new', '.'], target,
+                  {**env, 'GOPROXY': 'off'})
+            os.replace(target / 'interop.new', self.program)
 
     def script(self, role):
-        build('go build', [self.go, 'build', '-o', 'interop', '.'],
-              self.folder, {**self.env, 'GOPROXY': 'off'})
-        return [str(self.folder / 'interop'), role]
+        return [str(self.program), role]
 
 
 def is_python2(path):
