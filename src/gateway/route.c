@@ -18,6 +18,8 @@
 enum {
     KEY_MAX = 4 * 1024 * 1024,
     MAX_CHILDREN = 64,
+    POOL = 64,
+    POOL_OVERFLOW = 1000,
     IDLE_MS = 300000,
     TIMEOUT_MS = 300000,
     MAX_TOTAL_MS = 3600000,
@@ -34,6 +36,14 @@ static uint64_t or_else(uint64_t value, uint64_t otherwise)
 
 static void settle_options(fl_upstream *upstream)
 {
+    fl_http_settings *http = &upstream->client.connection.http;
+
+    /* many clients stand behind one of ours, and each listen of theirs holds
+     * a connection of HTTP/1.1 */
+    if (http->pool == 0)
+        http->pool = POOL;
+    if (http->pool_overflow == 0)
+        http->pool_overflow = POOL_OVERFLOW;
     if (upstream->max_children == 0)
         upstream->max_children = MAX_CHILDREN;
     upstream->idle_ms = or_else(upstream->idle_ms, IDLE_MS);
@@ -89,7 +99,7 @@ fl_status fl_route_new(fl_gateway *gateway, const fl_upstream *upstream,
     route->prefix = make_prefix(route, upstream->prefix);
     if (route->name == NULL || route->prefix == NULL ||
         fl_target_init(&route->target, upstream->url,
-                       &upstream->client.connection) != FL_OK ||
+                       &route->upstream.client.connection) != FL_OK ||
         fl_filter_init(&route->filter, upstream->allow_tools,
                        upstream->deny_tools) != FL_OK) {
         fl_route_free(route);
