@@ -22,6 +22,7 @@ static void on_closed(fl_client *client, const fl_error *why, void *user)
 static fl_status take_hello(fl_client *client, const fl_lane_hello *hello)
 {
     fl_buf_clear(&client->identity);
+    client->requests.last_id = hello->last_number;
     if (hello->offered != NULL)
         client->offered = hello->offered;
     fl_status rc = fl_buf_append(&client->identity, hello->client_info);

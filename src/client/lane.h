@@ -40,6 +40,7 @@ typedef struct fl_lane_hello {
     fl_span modern_capabilities; /* as the modern one has */
     const fl_revision *offered;  /* the legacy revision to offer; NULL: the
                                     newest */
+    uint64_t last_number;        /* given out by a lane before this one */
 } fl_lane_hello;
 
 /* As fl_client_open(); `events` is kept, the hello is copied. Handlers among
@@ -59,7 +60,8 @@ const fl_revision *fl_lane_revision(const fl_client *lane);
  * until it is ready, and if a modern one would not say. */
 fl_span fl_lane_said(const fl_client *lane);
 
-/* An id for a request: never used before on this lane. */
+/* An id for a request: never used before on this lane, nor on the one that it
+ * came after. */
 uint64_t fl_lane_number(fl_client *lane);
 
 /* As fl_link_send(); FL_E_STATE when it is not ready. */

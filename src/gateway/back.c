@@ -276,12 +276,21 @@ static void note_failure(fl_back *back)
         fail_waiting(back, &back->why);
 }
 
+/* An answer may be kept for a client that is to come back, and finds it by its
+ * number: the next lane must not give that to another. */
+static void keep_count(fl_back *back)
+{
+    if (back->lane != NULL)
+        back->last_number = fl_lane_number(back->lane);
+}
+
 static void on_closed(void *user, const fl_error *why)
 {
     fl_back *back = user;
     uint64_t wait_ms;
 
     fl_back_take_words(back);
+    keep_count(back);
     back->lane = NULL;
     if (why->status != FL_OK)
         back->why = *why;

@@ -36,6 +36,7 @@ struct fl_back {
     fl_list sent;                /* likewise, by when they were heard of last */
     fl_list parked;              /* those whose clients are to come back */
     fl_numbers numbers;          /* those that were sent, answered or not */
+    uint64_t last_number;        /* of the lane before, and of those before */
     fl_list questions;           /* the server's, not answered yet */
     unsigned leans;              /* fronts and errands */
     fl_outputs outputs;

@@ -65,6 +65,7 @@ fl_lane_hello fl_back_hello(const fl_back *back, fl_buf *text)
         .capabilities = capabilities_of(back, text),
         .modern_capabilities = FL_SPAN("{}"),
         .offered = back->offered,
+        .last_number = back->last_number,
     };
 }
 

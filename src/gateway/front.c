@@ -54,12 +54,23 @@ static void refuse(const fl_asker *asker, fl_span id, int code,
     fl_asker_refuse(asker, id, code, fl_span_of(text), (fl_span){0});
 }
 
+static bool is_hidden(const fl_asker *asker, const fl_msg *msg,
+                      fl_method method)
+{
+    return method == FL_METHOD_TOOLS_CALL &&
+           !fl_filter_allows(&asker->front->route->filter, msg->inner.name);
+}
+
 /* Ids are looked for only where they must differ, and few are in flight. */
-static bool admit(const fl_asker *asker, const fl_msg *msg)
+static bool admit(const fl_asker *asker, const fl_msg *msg, fl_method method)
 {
     const fl_front *front = asker->front;
     char data[48];
 
+    if (is_hidden(asker, msg, method)) {
+        refuse(asker, msg->id, FL_RPC_INVALID_PARAMS, "Unknown tool");
+        return false;
+    }
     if (front->in_flight == 0)
         return true;
     if ((front->traits & FL_LINK_CHANNEL) != 0 &&
@@ -77,20 +88,9 @@ static bool admit(const fl_asker *asker, const fl_msg *msg)
     return false;
 }
 
-static bool is_hidden(const fl_asker *asker, const fl_msg *msg,
-                      fl_method method)
-{
-    return method == FL_METHOD_TOOLS_CALL &&
-           !fl_filter_allows(&asker->front->route->filter, msg->inner.name);
-}
-
 static void send_on(const fl_asker *asker, const fl_msg *msg, fl_method method,
                     fl_back *back)
 {
-    if (is_hidden(asker, msg, method)) {
-        refuse(asker, msg->id, FL_RPC_INVALID_PARAMS, "Unknown tool");
-        return;
-    }
     bool whole = fl_back_wants_all(back, asker, msg, method);
     fl_errand *errand = fl_errand_new(asker, msg, method, whole);
 
@@ -187,7 +187,7 @@ static void serve_modern(fl_asker *asker, const fl_msg *msg)
         return;
     }
     asker->early = false;
-    if (admit(asker, msg))
+    if (admit(asker, msg, method))
         carry_modern(asker, msg, method);
 }
 
@@ -234,7 +234,7 @@ static void serve_legacy(fl_asker *asker, const fl_msg *msg)
         fl_front_initialize(asker, msg);
     } else if (!is_open(asker)) {
         refuse_unclaimed(asker, msg);
-    } else if (admit(asker, msg)) {
+    } else if (admit(asker, msg, method)) {
         carry_legacy(asker, msg, method);
     }
 }

@@ -78,7 +78,7 @@ FL_MUST_USE fl_status fl_front_rejoin_back(fl_front *front, fl_error *why);
 
 /* What a modern server is told of the client of a legacy conversation, in
  * _meta: an object. With `tasks`, that it knows of them. Empty: there is no
- * memory. */
+ * memory, or no conversation any more. */
 fl_span fl_front_claim(fl_front *front, const fl_revision *revision,
                        bool tasks);
 void fl_front_forget_claim(fl_front *front);

@@ -318,6 +318,8 @@ fl_span fl_front_claim(fl_front *front, const fl_revision *revision, bool tasks)
     fl_buf *claim = tasks ? &front->task_claim : &front->claim;
     fl_buf abilities;
 
+    if (front->revision == NULL) /* its initialize was refused */
+        return (fl_span){0};
     if (fl_buf_len(claim) == 0) {
         fl_buf_init(&abilities, HELLO_MAX);
         if (write_abilities(front, &adapt, &abilities) != FL_OK ||

@@ -181,6 +181,8 @@ fl_status fl_gateway_add(fl_gateway *gateway, const fl_upstream *upstream,
     }
     if (rc != FL_OK)
         take_away(gateway, route);
+    else if (gateway->loop != NULL)
+        fl_spares_open(route);
     return rc;
 }
 

@@ -71,7 +71,7 @@ fl_errand *fl_leftovers_take(fl_leftovers *leftovers)
 
 void fl_leftovers_give(fl_leftovers *leftovers, fl_errand *errand)
 {
-    if (leftovers->count >= LEFTOVERS_MAX) {
+    if (leftovers->count + 1 > LEFTOVERS_MAX) {
         destroy(errand);
         return;
     }

@@ -236,6 +236,15 @@ void fl_park_leave(const fl_front *front)
     }
 }
 
+/* It may have been sent meanwhile, to a server that was started again. */
+static void let_go(fl_park *park)
+{
+    if (park->errand->number == 0)
+        park->due(park);
+    else
+        park->stage = FL_PARK_RUNNING;
+}
+
 static void on_timer(fl_timer *timer, void *user)
 {
     fl_park *park = user;
@@ -248,6 +257,6 @@ static void on_timer(fl_timer *timer, void *user)
     else if (park->stage == FL_PARK_ASKED)
         expire(park);
     else if (park->stage == FL_PARK_HELD)
-        park->due(park);
+        let_go(park);
     fl_back_leave(back);
 }

@@ -139,6 +139,16 @@ static fl_back *find(const fl_route *route, fl_span key)
     return NULL;
 }
 
+/* It is found by its key from here on. */
+static fl_back *name_spare(fl_back *spare, fl_span key, fl_error *error)
+{
+    if (fl_buf_append(&spare->key, key) == FL_OK)
+        return spare;
+    fl_error_set(error, FL_E_NOMEM, "out of memory");
+    fl_back_close(spare, error); /* nobody is on it */
+    return NULL;
+}
+
 static fl_back *open_back(fl_route *route, fl_span key, fl_span params,
                           const fl_revision *offered, fl_error *error)
 {
@@ -150,7 +160,7 @@ static fl_back *open_back(fl_route *route, fl_span key, fl_span params,
 
     if (spare != NULL) {
         spare->own = false;
-        return spare;
+        return name_spare(spare, key, error);
     }
     if (route->back_count >= max) {
         fl_error_set(error, FL_BUSY,
@@ -178,8 +188,8 @@ fl_status fl_front_principal(const fl_front *front, fl_buf *out)
         return FL_E_STATE;
     if ((front->traits & FL_LINK_CHANNEL) != 0)
         return fl_buf_printf(out, "#%" PRIu64, front->number);
-    fl_link_get_info(front->link, &link);
-    return fl_buf_append(out, fl_front_address(&link));
+    fl_link_get_info(front->link, &link); /* of HTTP it has no port */
+    return fl_buf_append(out, fl_span_of(link.peer));
 }
 
 /* Whose it is: the user, as far as we know him, and what his client says. */
@@ -195,17 +205,6 @@ static fl_status write_key(const fl_front *front, fl_span info,
     if (rc == FL_OK)
         rc = fl_buf_append(key, FL_SPAN("\n"));
     return rc == FL_OK ? fl_buf_append(key, capabilities) : rc;
-}
-
-/* "127.0.0.1:4711" without the port. */
-fl_span fl_front_address(const fl_link_info *info)
-{
-    fl_span peer = fl_span_of(info->peer);
-
-    for (size_t i = peer.len; i > 0; i--)
-        if (peer.ptr[i - 1] == ':')
-            return (fl_span){peer.ptr, i - 1};
-    return peer;
 }
 
 /* A modern server on streams tells nobody's from another's by itself. */

@@ -67,7 +67,4 @@ void fl_route_share(fl_route *route, fl_back *back);
 /* A back is going: nobody is to be sent to it any more. */
 void fl_route_forget(fl_route *route, const fl_back *back);
 
-/* The address of a peer, without the port. */
-fl_span fl_front_address(const fl_link_info *info);
-
 #endif
