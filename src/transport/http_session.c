@@ -26,11 +26,14 @@ enum {
     LOOK_AT = 256,          /* sessions, for one to take the place of */
 };
 
-/* Wakes up for the session's own end, and for what its log has to forget. */
+/* Wakes up for the session's own end, and for what its log has to forget. One
+ * that is over ends at once: what is still said on it must not put that off. */
 static void watch(fl_http_session *session, uint64_t ms)
 {
     uint64_t age = session->hub->options.http.event_age_ms;
 
+    if (session->link.state != FL_LINK_ACTIVE)
+        return;
     if (session->log != NULL && age < ms)
         ms = age + 1;
     if (ms != FL_NEVER)
