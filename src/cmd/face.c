@@ -20,10 +20,9 @@
 const fl_face_said *fl_face_next(const fl_face *face, const char *name,
                                  const fl_face_said *after)
 {
-    const fl_face_said *end = face->said + face->said_count;
-
     if (face->said_count == 0)
         return NULL;
+    const fl_face_said *end = face->said + face->said_count;
     for (const fl_face_said *at = after != NULL ? after + 1 : face->said;
          at < end; at++)
         if (strcmp(at->row->name, name) == 0)

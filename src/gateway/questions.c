@@ -126,7 +126,8 @@ static fl_span key_for(fl_questions *questions, fl_span params,
                        char text[KEY_ROOM])
 {
     fl_span token = fl_declared_key(params);
-    fl_span key = {token.ptr + 1, token.len >= 2 ? token.len - 2 : 0};
+    fl_span key =
+        token.len > 2 ? (fl_span){token.ptr + 1, token.len - 2} : (fl_span){0};
     int n = snprintf(text, KEY_ROOM, "k%u", ++questions->keys);
 
     return key.len > 0 && key.len <= KEY_MAX &&
