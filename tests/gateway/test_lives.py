@@ -108,9 +108,10 @@ def a_hidden_tool_cannot_be_called(mode, revision):
             number = one.request('initialize', {
                 'protocolVersion': L4, 'capabilities': {},
                 'clientInfo': {'name': 'one', 'version': '1'}})
-            stage.next().open({'tools': {}})
+            puppet = stage.next().open({'tools': {}})
             one.answer(number)
             one.notify('notifications/initialized')
+            require(puppet, 'it lives until here')
         number = one.request('tools/call', {'name': 'rm', 'arguments': {}})
         error = one.answer(number, 2 * SLOW)['error']
         equal((error['code'], error['message']), (-32602, 'Unknown tool'))
