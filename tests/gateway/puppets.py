@@ -85,9 +85,19 @@ class Theatre(Scripted):
         self.listener.bind(str(path))
         self.listener.listen()
         self.listener.settimeout(PATIENCE)
+        self.cast = []
 
     def next(self):
         return Puppet(self.listener.accept()[0])
+
+    def open_each(self, capabilities):
+        """Opens whoever comes, for as long as the theatre is open."""
+        def play():
+            with contextlib.suppress(OSError, ValueError, AssertionError):
+                while True:
+                    self.cast.append(self.next())
+                    self.cast[-1].open(capabilities)
+        threading.Thread(target=play, daemon=True).start()
 
 
 @contextlib.contextmanager
