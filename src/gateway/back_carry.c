@@ -333,7 +333,6 @@ void fl_back_call_off(fl_errand *errand, fl_span reason)
 {
     fl_back *back = errand->back;
     char text[FL_NUMBERS_TEXT];
-    fl_buf out;
 
     if (errand->number == 0 || back == NULL || !fl_back_is_ready(back))
         return;
@@ -342,14 +341,17 @@ void fl_back_call_off(fl_errand *errand, fl_span reason)
         fl_lane_cancel(back->lane, number);
         return;
     }
-    fl_buf_init(&out, 64 * 1024);
     bool worded = fl_json_type_of(reason) == FL_JSON_STRING;
-    if (fl_buf_printf(&out, "{\"requestId\":%.*s%s%.*s}", (int)number.len,
-                      number.ptr, worded ? ",\"reason\":" : "",
-                      worded ? (int)reason.len : 0,
-                      worded ? reason.ptr : "") == FL_OK)
-        fl_back_notify(back, FL_METHOD_CANCELLED, fl_buf_view(&out));
-    fl_buf_reset(&out);
+    fl_span parts[] = {
+        FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                "\"params\":{\"requestId\":"),
+        number,
+        worded ? FL_SPAN(",\"reason\":") : FL_SPAN(""),
+        worded ? reason : FL_SPAN(""),
+        FL_SPAN("}}"),
+    };
+    note_lost(back, fl_lane_send(back->lane, parts, 5),
+              fl_method_name(FL_METHOD_CANCELLED));
 }
 
 fl_errand *fl_back_oldest(const fl_back *back, const fl_front *front,
