@@ -333,11 +333,11 @@ def test_a_peer_that_never_reads_is_left_in_the_end():
                  for url in sockets.urls]
         stuck.append(Wire(pipes))
         memory = {one: status(one, 'VmHWM') for one in (sockets, pipes)}
+        start = time.monotonic()
         for wire in stuck:
             wire.hello()
             wire.send(b''.join(tool(n, 'large', bytes=MIB)
                                for n in range(1000)), patience=0.5)
-        start = time.monotonic()
         check_memory(memory, sockets)
         check_memory(memory, pipes)
         gone = functools.partial(logged, sockets, 'took nothing for 5000 ms')
@@ -349,10 +349,10 @@ def test_a_peer_that_never_reads_is_left_in_the_end():
                 asked = time.monotonic()
                 answer = other.ask(tool(1, 'echo', text='x' * 1000))
                 contains(answer, 'result')
-                require(time.monotonic() - asked < SEND_TIMEOUT / 2,
+                require(time.monotonic() - asked < SEND_TIMEOUT / 2 * SLOW,
                         'others have to wait')
                 time.sleep(0.02)
-        require(time.monotonic() - start > SEND_TIMEOUT - 1, 'too early')
+        require(time.monotonic() - start >= SEND_TIMEOUT, 'too early')
         check_memory(memory, sockets)
         equal(pipes.process.wait(WAIT), 0, 'exit of the one on stdio:')
         until(lambda: logged(pipes, 'took nothing for 5000 ms'), 'it is told')

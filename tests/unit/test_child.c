@@ -667,6 +667,7 @@ static void test_child_takes_its_descendants_along(void **state)
         fl_child_options options = options_for(argv);
         scene run = {.lines_wanted = cases[i].count, .then = close_and_stop};
         pid_t pids[PIDS];
+        options.stop_grace_ms = 60 * 1000; /* the end of input does for it */
         begin(&run, &options);
         end(&run);
         assert_code(&run, 0);
