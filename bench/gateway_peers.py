@@ -20,7 +20,7 @@ from toolchains import Skip, install_npm, need_program  # noqa
 
 PEERS = ROOT / 'bench' / 'peers' / 'gateway'
 CACHE = ROOT / 'build' / 'bench-peers'
-WARMUP = ['--warmup-cpu', '3000']
+WARMUP = ['--warmup-cpu', '3000', '--milliseconds', '1000']
 SESSIONS = 100
 
 

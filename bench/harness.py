@@ -28,12 +28,12 @@ class Failed(Exception):
 class Side:
     """A server under test: how it is started, and whether it is greeted."""
 
-    def __init__(self, name, tcp, stdio, greeted):
+    def __init__(self, name, tcp, stdio, greeted, warmup=()):
         self.name, self.stdio, self.greeted = name, stdio, greeted
-        self.tcp = tcp
+        self.tcp, self.warmup = tcp, warmup
 
     def greeting(self):
-        return ['--init'] if self.greeted else []
+        return ['--init', *self.warmup] if self.greeted else []
 
 
 def fairlead_side(build):
@@ -53,7 +53,7 @@ def raw_side(build, name='raw'):
 def node_side():
     program = ['node', str(ROOT / 'bench/peers/node_echo.mjs')]
     return Side('node', lambda port: program + ['--tcp', str(port)],
-                program + ['--stdio'], True)
+                program + ['--stdio'], True, ['--warmup', '400'])
 
 
 def free_port():
@@ -103,8 +103,7 @@ class Bench:
     def __init__(self, options):
         self.build = options.build
         self.quick = options.quick
-        self.rounds = 5 if options.quick else 9
-        self.milliseconds = 300 if options.quick else 1000
+        self.rounds = 7 if options.quick else 21
         self.ours, self.raw = fairlead_side(self.build), raw_side(self.build)
         if options.stand_in:
             self.ours = raw_side(self.build, 'stand-in')
@@ -148,8 +147,10 @@ class Bench:
             raise Failed((done.stderr or done.stdout).strip())
         return json.loads(done.stdout)
 
-    def duration(self):
-        return ['--milliseconds', str(self.milliseconds)]
+    @staticmethod
+    def duration():
+        """Short, so that a noisy second strikes more than one side."""
+        return ['--warmup', '100', '--milliseconds', '300']
 
     def load_tcp(self, side, connections, inflight):
         port = free_port()

@@ -19,7 +19,7 @@ from toolchains import Skip, copy_sources, install, need_program, once  # noqa
 
 PEERS = ROOT / 'bench' / 'peers' / 'ws'
 CACHE = ROOT / 'build' / 'bench-peers'
-WARMUP = ['--warmup-cpu', '3000']
+WARMUP = ['--warmup-cpu', '3000', '--milliseconds', '1000']
 
 
 def install_npm(name):

@@ -16,7 +16,7 @@ from toolchains import Skip, copy_sources, install, need_program, once  # noqa
 
 PEERS = ROOT / 'bench' / 'peers'
 CACHE = ROOT / 'build' / 'bench-peers'
-WARMUP = ['--warmup-cpu', '6000']
+WARMUP = ['--warmup-cpu', '6000', '--milliseconds', '1000']
 
 
 def install_sdk():
