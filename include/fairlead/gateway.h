@@ -50,6 +50,9 @@ typedef struct fl_upstream {
     unsigned breaker_failures; /* in a row, within a minute, after which it is
                                   not asked for a while; 5 */
     uint64_t breaker_pause_ms; /* that while; 10000 */
+    bool one_at_a_time; /* calls of modern clients that can be asked, if it is a
+                           legacy server on a channel: always so for those who
+                           are known by no more than their address */
     const char *const *allow_tools; /* globs ("read_*"); if set, others are
                                        neither listed nor called */
     const char *const *deny_tools;  /* nor are these */

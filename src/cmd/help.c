@@ -255,6 +255,7 @@ static const char serve[] =
     "                          until the server asks them something; auto\n"
     "  --max-children N        processes, or sessions, at one time; 64\n"
     "  --warm N                of these started ahead, for who comes next\n"
+    "  --one-at-a-time         calls that may ask their client something\n"
     "  --breaker-failures N    in a row, after which the server is not asked\n"
     "                          for a while; 5\n"
     "  --breaker-pause SECONDS that while; 10\n"

@@ -42,6 +42,7 @@ static size_t server_flags(fl_serve_line *to, fl_flag *flags)
         {"--breaker-pause", FL_FLAG_SECONDS, &upstream->breaker_pause_ms, NULL},
         {"--breaker-failures", FL_FLAG_COUNT, &upstream->breaker_failures,
          NULL},
+        {"--one-at-a-time", FL_FLAG_SWITCH, &upstream->one_at_a_time, NULL},
         {"--era", FL_FLAG_CHOICE, &to->era, eras},
         {"--name", FL_FLAG_TEXT, &upstream->name, NULL},
         {"--header", FL_FLAG_LIST, &to->headers.list, NULL},

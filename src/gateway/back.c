@@ -69,6 +69,7 @@ static void free_back(fl_back *back)
 {
     fl_route *route = back->route;
 
+    fl_timer_stop(&back->turn);
     fl_timer_stop(&back->timer);
     fl_list_remove(&back->node);
     fl_route_forget(route, back);
@@ -429,6 +430,12 @@ void fl_back_watch_time(fl_back *back)
         fl_timer_start(&back->timer, in > 0 ? in : 1);
 }
 
+static void on_turn(fl_timer *timer, void *user)
+{
+    (void)timer;
+    fl_back_carry_waiting(user);
+}
+
 /* A timer that runs while there is no lane is that of the next one. */
 void fl_back_lean(fl_back *back)
 {
@@ -497,6 +504,7 @@ fl_back *fl_back_new(fl_route *route, fl_span key, fl_span params,
     fl_list_init(&back->questions);
     fl_outputs_init(&back->outputs, OUTPUTS_MAX);
     fl_timer_init(&back->timer, route->gateway->loop, on_timer, back);
+    fl_timer_init(&back->turn, route->gateway->loop, on_turn, back);
     back->backoff = (fl_backoff){
         .first_ms = RESTART_FIRST_MS,
         .max_ms = RESTART_MAX_MS,

@@ -41,6 +41,7 @@ struct fl_back {
     unsigned leans;              /* fronts and errands */
     fl_outputs outputs;
     fl_timer timer; /* deadlines, idleness, or the next start */
+    fl_timer turn;  /* somebody's has come: turns.h */
     fl_backoff backoff;
     fl_error why;   /* it went last, */
     fl_buf words;   /* and what it said last: {"stderr":[...]}, or empty */

@@ -15,6 +15,7 @@
 #include "gateway/route.h"
 #include "gateway/standing.h"
 #include "gateway/tasks.h"
+#include "gateway/turns.h"
 #include "io/loop.h"
 #include "rpc/error.h"
 #include "json/nav.h"
@@ -207,6 +208,9 @@ static fl_status carry_out(fl_errand *errand, const fl_msg *msg)
         fl_front_welcome(errand);
         return FL_OK;
     }
+    errand->in_turn = fl_turns_must_wait(errand, msg);
+    if (errand->in_turn)
+        return FL_BUSY;
     if (fl_errand_crosses(errand) &&
         (fl_back_is_modern(errand->back) ? fl_to_modern_takes(errand, msg)
                                          : fl_to_legacy_takes(errand, msg)))
@@ -221,11 +225,24 @@ static fl_status carry_out(fl_errand *errand, const fl_msg *msg)
     return FL_OK;
 }
 
+/* The first in line, but for those whose turn has not come: they hold up
+ * nobody. */
+static fl_errand *next_waiting(const fl_back *back)
+{
+    for (fl_list *node = back->waiting.next; node != &back->waiting;
+         node = node->next) {
+        fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
+        if (!errand->in_turn || fl_turns_is_free(back))
+            return errand;
+    }
+    return NULL;
+}
+
 void fl_back_carry(fl_back *back, fl_errand *errand, const fl_msg *msg)
 {
     errand->back = back;
     fl_back_lean(back);
-    bool first = fl_list_empty(&back->waiting); /* nobody is overtaken */
+    bool first = next_waiting(back) == NULL; /* nobody is overtaken */
     if (first && fl_back_is_ready(back) && carry_out(errand, msg) == FL_OK)
         return;
     if (!fl_back_is_ready(back) && fl_front_recall(errand))
@@ -238,12 +255,10 @@ void fl_back_carry(fl_back *back, fl_errand *errand, const fl_msg *msg)
 void fl_back_carry_waiting(fl_back *back)
 {
     fl_back_lean(back);
-    while (fl_back_is_ready(back) && !fl_list_empty(&back->waiting)) {
-        fl_errand *errand =
-            FL_LIST_ENTRY(back->waiting.next, fl_errand, by_back);
-        if (carry_out(errand, errand->msg) != FL_OK)
+    fl_errand *errand;
+    while (fl_back_is_ready(back) && (errand = next_waiting(back)) != NULL)
+        if (carry_out(errand, errand->msg) != FL_OK && !errand->in_turn)
             break;
-    }
     fl_back_leave(back);
 }
 

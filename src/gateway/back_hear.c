@@ -9,6 +9,7 @@
 #include "adapt/adapt.h"
 #include "base/span.h"
 #include "gateway/cells.h"
+#include "gateway/drive.h"
 #include "gateway/gateway.h"
 #include "gateway/inquiry.h"
 #include "gateway/listening.h"
@@ -211,8 +212,10 @@ static void hear_answer(fl_back *back, const fl_msg *msg)
 
     if (back->lane != NULL && fl_lane_link(back->lane)->blame == NULL)
         fl_health_answered(back->route);
-    if (errand == NULL)
-        return; /* late: whoever asked does not wait any more */
+    if (errand == NULL) { /* late: whoever asked does not wait any more */
+        fl_drive_disown(back, msg);
+        return;
+    }
     if (errand->own != NULL) {
         fl_own_fn *own = errand->own;
         void *user = errand->user;

@@ -192,3 +192,13 @@ void fl_drive_free(fl_drive *drive)
         drive->over = true; /* the server has gone, and the task with it */
     fl_mem_free(drive);
 }
+
+void fl_drive_disown(fl_back *back, const fl_msg *answer)
+{
+    fl_span task = fl_json_get(answer->result, FL_SPAN("task"));
+    fl_span id = fl_json_get(task, FL_SPAN("taskId"));
+
+    if (fl_json_type_of(id) == FL_JSON_STRING && id.len <= TASK_MAX &&
+        fl_back_is_ready(back) && !fl_back_is_modern(back))
+        (void)!ask(back, FL_METHOD_TASKS_CANCEL, id, on_cancelled, NULL);
+}

@@ -25,4 +25,9 @@ bool fl_drive_is(const fl_drive *drive, fl_span task);
 /* Params that name a task, and nothing else. */
 FL_MUST_USE fl_status fl_drive_write(fl_span task, fl_buf *out);
 
+/* An answer nobody waits for any more. If it says that the server, a legacy
+ * one, has made a task of the call, that is cancelled: nobody will ever ask for
+ * it. */
+void fl_drive_disown(fl_back *back, const fl_msg *answer);
+
 #endif

@@ -12,6 +12,7 @@
 #include "gateway/numbers.h"
 #include "gateway/rounds.h"
 #include "gateway/route.h"
+#include "gateway/turns.h"
 #include "io/loop.h"
 #include "rpc/error.h"
 #include "rpc/extract.h"
@@ -215,8 +216,10 @@ void fl_errand_drop(fl_errand *errand)
     if (errand->number != 0)
         fl_numbers_remove(&back->numbers, errand->number);
     fl_leftovers_give(&route->gateway->leftovers, errand);
-    if (back != NULL)
-        fl_back_leave(back);
+    if (back == NULL)
+        return;
+    fl_turns_pass(back);
+    fl_back_leave(back);
 }
 
 void fl_errand_park(fl_errand *errand)
@@ -226,6 +229,7 @@ void fl_errand_park(fl_errand *errand)
     errand->seen_ms = fl_loop_now(errand->back->route->gateway->loop);
     fl_list_remove(&errand->by_back);
     fl_list_append(&errand->back->parked, &errand->by_back);
+    fl_turns_pass(errand->back);
 }
 
 /* What its client took to think is not the server's time. */

@@ -69,6 +69,7 @@ struct fl_errand {
     unsigned char given; /* answers that came with it, and were asked for */
     bool standing; /* it is answered when it is ended: its time does not run */
     bool again;    /* it has been sent a second time; there is no third */
+    bool in_turn;  /* WAITING for another's end: turns.h */
     uint64_t number; /* its id upstream, while SENT or PARKED */
     uint64_t started_ms, seen_ms;
     fl_span id;     /* raw, as the client gave it */

@@ -166,6 +166,22 @@ def slow_page():
         equal(len(server.heard('tools/call')), 3, 'calls')
 
 
+@named('nobody is asked what somebody else of that address was to be')
+def another():
+    with between('http', MODERN, 'stdio', L4) as (client, server):
+        with client.gate.client('http', MODERN, name='one') as other:
+            first = client.request('tools/call', {
+                'name': 'slow', 'arguments': {'text': 'a', 'steps': 1,
+                                              'delay': 0.5}})
+            server.await_heard('tools/call')
+            result = other.call('elicit')
+            key, = asked(result)
+            equal(text_of(client.answer(first)['result']), 'a')
+            equal(text_of(retry(other, 'elicit', result, {key: ADA})),
+                  'accept Ada')
+        equal(len(server.seen('started')), 1, 'servers')
+
+
 @named('a task that is driven may ask')
 def driven_question():
     with between('http', MODERN, 'stdio', L4) as (client, server):

@@ -1,0 +1,60 @@
+/*
+ * turns.c - calls of modern clients that are not told apart, one at a time.
+ */
+#include "gateway/turns.h"
+
+#include "base/span.h"
+#include "gateway/route.h"
+#include "json/nav.h"
+
+static bool may_ask(const fl_errand *errand)
+{
+    return errand->own == NULL &&
+           fl_method_is(errand->method, FL_METHOD_CAN_ASK);
+}
+
+bool fl_turns_is_free(const fl_back *back)
+{
+    return fl_back_oldest(back, NULL, true) == NULL;
+}
+
+/* A client without these is never asked. */
+static bool can_be_asked(fl_span capabilities)
+{
+    static const char *const names[] = {"elicitation", "sampling", "roots"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (fl_json_type_of(fl_json_get(capabilities, fl_span_of(names[i]))) ==
+            FL_JSON_OBJECT)
+            return true;
+    return false;
+}
+
+/* A connection is one client's; of HTTP we know an address. */
+static bool is_anybody(const fl_front *front)
+{
+    return (front->traits & FL_LINK_CHANNEL) == 0;
+}
+
+bool fl_turns_must_wait(const fl_errand *errand, const fl_msg *msg)
+{
+    const fl_back *back = errand->back;
+
+    return may_ask(errand) && !fl_back_is_modern(back) &&
+           fl_errand_crosses(errand) && !fl_lane_has_streams(back->lane) &&
+           msg->inner.request_state.len == 0 &&
+           (back->route->upstream.one_at_a_time ||
+            is_anybody(errand->asker.front)) &&
+           can_be_asked(msg->inner.claim.client_capabilities) &&
+           !fl_turns_is_free(back);
+}
+
+void fl_turns_pass(fl_back *back)
+{
+    for (fl_list *node = back->waiting.next; node != &back->waiting;
+         node = node->next)
+        if (FL_LIST_ENTRY(node, fl_errand, by_back)->in_turn) {
+            fl_timer_start(&back->turn, 0);
+            return;
+        }
+}

@@ -1,0 +1,175 @@
+/*
+ * test_gateway_turns.c - calls at a legacy server that does not say which one
+ * its questions are about: one runs at a time, and nobody else is held up.
+ */
+#include "gateway_host.h"
+
+#define QUESTION                                                               \
+    "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\","     \
+    "\"params\":{}}"
+#define MUTE                                                                   \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+
+static const fl_upstream in_turn = {.one_at_a_time = true, .timeout_ms = 1000};
+
+/* Its first call is with the server, as number 2. */
+static void begin(const fl_upstream *upstream)
+{
+    host_open(upstream);
+    raw_say(&host.client, CALL("1"));
+    host_welcome("2025-11-25", "{\"tools\":{}}");
+    raw_hears_part(&host.server, "\"id\":2,\"method\":\"tools/call\"");
+}
+
+static void test_turns_are_taken_one_after_the_other(void **state)
+{
+    (void)state;
+    begin(&in_turn);
+    raw_say(&host.client, CALL("2"));
+    raw_say(&host.client, CALL("3"));
+    host_wait(0);
+    raw_hears_nothing(&host.server);
+    raw_say(&host.server, GIVE("2", "{\"content\":[]}"));
+    raw_hears_part(&host.client, "\"id\":1,\"result\"");
+    raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
+    host_wait(0);
+    raw_hears_nothing(&host.server);
+    raw_say(&host.server, GIVE("3", "{\"content\":[]}"));
+    raw_hears_part(&host.client, "\"id\":2,\"result\"");
+    raw_hears_part(&host.server, "\"id\":4,\"method\":\"tools/call\"");
+    raw_say(&host.server, GIVE("4", "{\"content\":[]}"));
+    raw_hears_part(&host.client, "\"id\":3,\"result\"");
+    host_end();
+}
+
+static void test_turns_hold_up_nobody_else(void **state)
+{
+    (void)state;
+    begin(&in_turn);
+    raw_say(&host.client, CALL("2"));
+    raw_say(&host.client, ASK("3", "tools/list", CLAIM));
+    raw_hears_part(&host.server, "\"method\":\"tools/list\"");
+    raw_say(&host.server, GIVE("3", "{\"tools\":[]}"));
+    raw_hears_part(&host.client, "\"id\":3,\"result\"");
+    host_end();
+}
+
+static void test_turns_are_for_those_who_can_be_asked(void **state)
+{
+    (void)state;
+    host_open(&in_turn);
+    raw_say(&host.client, ASK("1", "tools/call", "\"name\":\"t\"," MUTE));
+    host_welcome("2025-11-25", "{\"tools\":{}}");
+    raw_say(&host.client, ASK("2", "tools/call", "\"name\":\"t\"," MUTE));
+    raw_hears_part(&host.server, "\"id\":2,\"method\":\"tools/call\"");
+    raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
+    host_end();
+}
+
+static void test_turns_are_not_for_a_connection_of_ones_own(void **state)
+{
+    (void)state;
+    begin(NULL);
+    raw_say(&host.client, CALL("2"));
+    raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
+    host_end();
+}
+
+static void test_turns_pass_while_a_client_thinks(void **state)
+{
+    char line[2048], token[512];
+
+    (void)state;
+    begin(&in_turn);
+    raw_say(&host.client, CALL("2"));
+    raw_say(&host.server, QUESTION);
+    host_wait(0);
+    raw_hears_nothing(&host.server);
+    host_wait(20);
+    const char *round = raw_hear(&host.client);
+    const char *at = strstr(round, "\"requestState\":\"");
+    assert_non_null(at);
+    at += strlen("\"requestState\":\"");
+    snprintf(token, sizeof token, "%.*s", (int)strcspn(at, "\""), at);
+    raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
+
+    /* an answer does not wait for the call that runs */
+    snprintf(line, sizeof line,
+             ASK("5", "tools/call",
+                 "\"name\":\"t\",\"requestState\":\"%s\",\"inputResponses\":"
+                 "{\"k1\":{\"action\":\"decline\"}}," CLAIM),
+             token);
+    raw_say(&host.client, line);
+    raw_hears(&host.server, GIVE("\"q\"", "{\"action\":\"decline\"}"));
+    host_end();
+}
+
+static void test_turns_are_not_waited_for_for_ever(void **state)
+{
+    (void)state;
+    begin(&in_turn);
+    host_wait(500);
+    raw_say(&host.client, CALL("2"));
+    host_wait(0);
+    host_wait(600); /* the first has had its time */
+    raw_hears_part(&host.client, "\"id\":1,\"error\"");
+    raw_hears_part(&host.server, "notifications/cancelled");
+    raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
+    raw_say(&host.server, GIVE("3", "{\"content\":[]}"));
+    raw_hears_part(&host.client, "\"id\":2,\"result\"");
+    host_end();
+}
+
+static void test_turns_of_who_gives_up_are_passed_on(void **state)
+{
+    (void)state;
+    begin(&in_turn);
+    raw_say(&host.client, CALL("2"));
+    raw_say(&host.client, CALL("3"));
+    host_wait(0);
+    raw_say(&host.client, "{\"jsonrpc\":\"2.0\",\"method\":"
+                          "\"notifications/cancelled\",\"params\":"
+                          "{\"requestId\":2}}");
+    raw_say(&host.client, "{\"jsonrpc\":\"2.0\",\"method\":"
+                          "\"notifications/cancelled\",\"params\":"
+                          "{\"requestId\":1}}");
+    raw_hears_part(&host.server, "notifications/cancelled\",\"params\":"
+                                 "{\"requestId\":2");
+    raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
+    raw_say(&host.server, GIVE("3", "{\"content\":[]}"));
+    raw_hears_part(&host.client, "\"id\":3,\"result\"");
+    host_end();
+}
+
+/* Its client has gone before the server said that the call is a task now. */
+static void test_a_task_that_nobody_knows_is_cancelled(void **state)
+{
+    (void)state;
+    begin(NULL);
+    raw_say(&host.client, "{\"jsonrpc\":\"2.0\",\"method\":"
+                          "\"notifications/cancelled\",\"params\":"
+                          "{\"requestId\":1}}");
+    raw_hears_part(&host.server, "notifications/cancelled");
+    raw_say(&host.server,
+            GIVE("2", "{\"task\":{\"taskId\":\"t\\\"1\",\"status\":"
+                      "\"working\"}}"));
+    raw_hears(&host.server, ASK("3", "tasks/cancel", "\"taskId\":\"t\\\"1\""));
+    host_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turns_are_taken_one_after_the_other),
+        cmocka_unit_test(test_turns_hold_up_nobody_else),
+        cmocka_unit_test(test_turns_are_for_those_who_can_be_asked),
+        cmocka_unit_test(test_turns_are_not_for_a_connection_of_ones_own),
+        cmocka_unit_test(test_turns_pass_while_a_client_thinks),
+        cmocka_unit_test(test_turns_are_not_waited_for_for_ever),
+        cmocka_unit_test(test_turns_of_who_gives_up_are_passed_on),
+        cmocka_unit_test(test_a_task_that_nobody_knows_is_cancelled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
