@@ -17,6 +17,8 @@
 
 #include <fairlead/loop.h>
 
+#include <sys/types.h>
+
 typedef struct fl_stream fl_stream;
 typedef struct fl_tls fl_tls; /* a TLS configuration, io/tls.h */
 
@@ -143,6 +145,9 @@ bool fl_stream_peer_left(const fl_stream *stream);
 /* "127.0.0.1:4711", "[::1]:80", "unix", "pipe", and its NUL; for logs. */
 enum { FL_STREAM_NAME = 64 };
 void fl_stream_peer_name(const fl_stream *stream, char name[FL_STREAM_NAME]);
+
+/* Whose process is at the other end of a Unix socket. False: it is none. */
+bool fl_stream_peer_user(const fl_stream *stream, uid_t *user);
 
 /* The subject of the verified client or server certificate in RFC 2253 form;
  * false when there is none. */

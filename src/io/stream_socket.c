@@ -144,6 +144,21 @@ bool fl_stream_peer_left(const fl_stream *stream)
            (watch.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
+bool fl_stream_peer_user(const fl_stream *stream, uid_t *user)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    uv_os_fd_t fd;
+
+    if (stream->in == NULL || stream->in != stream->out ||
+        stream->in->type != UV_NAMED_PIPE ||
+        uv_fileno((const uv_handle_t *)stream->in, &fd) != 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+        return false;
+    *user = peer.uid;
+    return true;
+}
+
 size_t fl_stream_memory(const fl_stream *stream)
 {
     size_t sum = sizeof *stream + stream->out_buf.cap;
