@@ -16,6 +16,7 @@
 #include "gateway/cells.h"
 #include "gateway/gateway.h"
 #include "gateway/inquiry.h"
+#include "gateway/report.h"
 #include "gateway/route.h"
 #include "gateway/spares.h"
 #include "gateway/standing.h"
@@ -291,6 +292,7 @@ static void on_closed(void *user, const fl_error *why)
     uint64_t wait_ms;
 
     fl_back_take_words(back);
+    fl_report_keep(back);
     keep_count(back);
     back->lane = NULL;
     if (why->status != FL_OK)
@@ -414,8 +416,10 @@ static void on_timer(fl_timer *timer, void *user)
         return;
     }
     fl_back_lean(back);
-    if (back->lane == NULL && !back->closing)
+    if (back->lane == NULL && !back->closing) {
+        back->route->restarts++;
         open_lane(back);
+    }
     expire_late(back, &back->sent, now);
     expire_late(back, &back->waiting, now);
     fl_back_watch_time(back);

@@ -133,11 +133,14 @@ fl_status fl_gateway_listen(fl_gateway *gateway, fl_loop *loop, const char *url,
         settled.http.give_up_ms = GIVE_UP_MS;
     if (settled.max_in_flight == 0)
         settled.max_in_flight = DEFAULT_IN_FLIGHT;
-    fl_gateway_door *door = fl_mem_zalloc(sizeof *door);
+    fl_span given = fl_span_of(url);
+    fl_gateway_door *door = fl_mem_zalloc(sizeof *door + given.len + 1);
     if (door == NULL)
         return fl_error_set(error, FL_E_NOMEM, "out of memory");
     door->gateway = gateway;
     door->max_in_flight = settled.max_in_flight;
+    if (given.len > 0)
+        memcpy(door->url, given.ptr, given.len);
     fl_status rc = fl_link_listen(loop, url, &settled, &door_events, door,
                                   &door->listener, error);
     if (rc != FL_OK) {
@@ -147,10 +150,11 @@ fl_status fl_gateway_listen(fl_gateway *gateway, fl_loop *loop, const char *url,
     fl_list_append(&gateway->doors, &door->node);
     if (door->listener->port != 0)
         gateway->port = door->listener->port;
-    if (gateway->loop == NULL)
+    if (gateway->loop == NULL) {
+        gateway->opened_ms = fl_loop_now(loop);
         fl_timer_init(&gateway->timer, loop, on_timer, gateway);
-    if (gateway->loop == NULL)
         fl_gateway_watch(gateway, loop);
+    }
     gateway->loop = loop;
     rc = fl_gateway_serve(gateway, door->listener, error);
     if (rc == FL_OK)

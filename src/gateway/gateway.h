@@ -9,6 +9,7 @@
  *   aggregate.h a client of all servers at once
  *   errand.h    one request, on its way between the two
  *   inquiry.h  the other direction
+ *   report.h    all of it, as JSON
  */
 #ifndef FL_GATEWAY_GATEWAY_H
 #define FL_GATEWAY_GATEWAY_H
@@ -32,6 +33,7 @@ typedef struct fl_gateway_door {
     fl_gateway *gateway;
     fl_listener *listener;
     unsigned max_in_flight;
+    char url[]; /* as it was given */
 } fl_gateway_door;
 
 struct fl_gateway {
@@ -42,7 +44,8 @@ struct fl_gateway {
     fl_map uris;            /* by URI: the number of the route that has it */
     uint16_t last_number;   /* of a route's endpoint */
     fl_list doors;          /* listeners, open or closing */
-    fl_loop *loop;          /* NULL until it listens */
+    fl_loop *loop;          /* NULL until it listens, */
+    uint64_t opened_ms;     /* which was then */
     fl_leftovers leftovers; /* errands to be used again */
     size_t fronts, backs;
     uint64_t last_front; /* number */

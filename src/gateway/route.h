@@ -39,6 +39,8 @@ struct fl_route {
     fl_health health;
     fl_hellos hellos;
     fl_spares spares;
+    fl_link_stats past; /* of links that have gone */
+    uint64_t restarts;  /* of children */
     bool told_apart; /* it has shown that clients are not all the same to it */
 };
 
