@@ -13,6 +13,7 @@ static const char general[] =
     "  call    talk to any MCP server: list its tools, call one\n"
     "  serve   put any MCP server behind any transport, for every client\n"
     "  connect the same for hosts that can only run a command\n"
+    "  ps      list the gateways that run, and the processes behind them\n"
     "  supergateway, mcp-proxy, mcp-remote\n"
     "          with the flags of these programs; also under their names, "
     "through\n"
@@ -281,6 +282,9 @@ static const char serve[] =
     "                          secret; repeatable; '*': all\n"
     "  --cwd DIR               where it runs\n"
     "  --name NAME             for the log, and its path: /servers/NAME/mcp\n"
+    "  --control PATH          the socket that 'fairlead ps' asks; none: it "
+    "is\n"
+    "                          not seen there\n"
     "\n"
     "Limits, HTTP, WebSocket, who may come, and what it says are as in\n"
     "'fairlead demo --help'.\n"
@@ -291,6 +295,56 @@ static const char serve[] =
     "sessions.\n"
     "\n"
     "Exit status: 0 ended when told to, 1 could not start.\n";
+
+static const char ps[] =
+    "fairlead ps - list the gateways that run, and the processes behind them\n"
+    "\n"
+    "Usage: fairlead ps [--json] [--timeout SECONDS] [PID|SOCKET]...\n"
+    "\n"
+    "Examples:\n"
+    "  fairlead ps\n"
+    "  fairlead ps 4242\n"
+    "  watch fairlead ps\n"
+    "  fairlead ps --json | jq '.[].servers[].children[].pid'\n"
+    "  fairlead ps /run/gateway.sock    of: serve --control "
+    "/run/gateway.sock\n"
+    "\n"
+    "Every 'fairlead serve' and 'fairlead connect' of yours is listed, and\n"
+    "what is behind it, a line for each child:\n"
+    "\n"
+    "  PID     of the process; - for a server that is at an address\n"
+    "  SERVER  its name, or what runs it if it has none\n"
+    "  OWNER   shared (2): all clients, of whom two have a session there;\n"
+    "          127.0.0.1 (cursor): the clients of that user that say they\n"
+    "          are cursor; session 3, request: it is that one's alone;\n"
+    "          spare: nobody's yet. See --child in 'fairlead serve --help'\n"
+    "  STATE   starting, ready, reconnecting, restarting, ending; of a\n"
+    "          server without a child: idle, or unavailable, and for how\n"
+    "          long it is left alone after it failed again and again\n"
+    "  AGE     since it was started, or connected\n"
+    "  MEMORY  resident, of the child and all it has started\n"
+    "  BUSY    requests that are not answered yet\n"
+    "  LAST STDERR LINE\n"
+    "          the last it wrote there; (in parentheses) why it failed\n"
+    "\n"
+    "Options:\n"
+    "  --json                  all of it, and more: an array of gateways;\n"
+    "                          docs/gateway.md has the fields\n"
+    "  --timeout SECONDS       for a gateway to answer; 2\n"
+    "\n"
+    "Gateways are found by their sockets, in $XDG_RUNTIME_DIR/fairlead and\n"
+    "/tmp/fairlead-UID. Those of other users are not seen.\n"
+    "\n"
+    "Exit status:\n"
+    "  0    also if no gateway is running\n"
+    "  1    wrong usage, or something here went wrong\n"
+    "  2    a gateway that was named is not there\n"
+    "  5    a gateway did not answer in time\n";
+
+void fl_help_ps(FILE *to)
+{
+    fputs(ps, to);
+}
 
 void fl_help_serve(FILE *to)
 {

@@ -10,5 +10,6 @@ void fl_help(FILE *to);
 void fl_help_demo(FILE *to);
 void fl_help_call(FILE *to);
 void fl_help_serve(FILE *to);
+void fl_help_ps(FILE *to);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cmd/exits.h"
 #include "cmd/face_run.h"
 #include "cmd/help.h"
+#include "cmd/ps.h"
 #include "cmd/serve.h"
 #include "cmd/suggest.h"
 
@@ -22,7 +23,7 @@
 static int refuse(const char *word)
 {
     static const char *const known[] = {
-        "demo",      "call",       "serve",  "connect",   "supergateway",
+        "demo",      "call",       "serve",  "connect",   "ps", "supergateway",
         "mcp-proxy", "mcp-remote", "--help", "--version", NULL};
     const char *near = fl_suggest_nearest(fl_span_of(word), known);
     fl_error error;
@@ -50,6 +51,8 @@ int main(int argc, char **argv)
         return fl_demo(argv + 2);
     if (strcmp(word, "call") == 0)
         return fl_call_command(argv + 2);
+    if (strcmp(word, "ps") == 0)
+        return fl_ps_command(argv + 2);
     if (strcmp(word, "--version") == 0) {
         printf("fairlead %s\n", fl_version());
         return FL_EXIT_OK;

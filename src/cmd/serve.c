@@ -10,6 +10,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "cmd/complain.h"
+#include "cmd/control.h"
 #include "cmd/exits.h"
 #include "cmd/help.h"
 #include "cmd/serve_config.h"
@@ -32,10 +33,11 @@ struct serve {
     fl_log *log;
     fl_gateway *gateway;
     fl_signals *signals;
-    fl_config *config; /* or NULL */
-    fl_term term;      /* where a user is asked to log in */
-    fl_auth *auth;     /* or NULL */
-    bool only_stdio;   /* so far */
+    fl_control *control; /* or NULL */
+    fl_config *config;   /* or NULL */
+    fl_term term;        /* where a user is asked to log in */
+    fl_auth *auth;       /* or NULL */
+    bool only_stdio;     /* so far */
     bool closing;
 };
 
@@ -43,6 +45,7 @@ static void on_closed(void *user)
 {
     struct serve *serve = user;
 
+    fl_control_close(serve->control);
     fl_signals_close(serve->signals);
 }
 
@@ -180,6 +183,8 @@ static bool prepare(struct serve *serve)
     }
     if (line->config != NULL)
         fl_signals_on_hangup(serve->signals, reload);
+    serve->control =
+        fl_control_open(serve->gateway, serve->loop, line->control);
     return listen_all(serve);
 }
 
