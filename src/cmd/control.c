@@ -206,9 +206,7 @@ fl_control *fl_control_open(const fl_gateway *gateway, fl_loop *loop,
     fl_control *control = rc == FL_OK ? make(gateway, loop) : NULL;
     if (control != NULL)
         rc = fl_acceptor_open(
-            loop,
-            &(fl_acceptor_options){.path = where != NULL ? where : path,
-                                   .backlog = 4 * FL_CONTROL_PEERS},
+            loop, &(fl_acceptor_options){.path = where != NULL ? where : path},
             &acceptor_events, control, &control->acceptor, &error);
     if (control != NULL && rc == FL_OK)
         return control;

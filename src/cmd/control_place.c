@@ -118,13 +118,16 @@ void fl_control_each(const char *folder, void (*found)(void *user, pid_t pid),
         closedir(all);
 }
 
-/* Asks without waiting: a backlog that is full is somebody's. */
+/* Asks without waiting: a backlog that is full is somebody's. What is no socket
+ * refuses, too, but is none of ours. */
 static bool is_refused(const char *path)
 {
     struct sockaddr_un address;
+    struct stat info;
     socklen_t len;
 
-    if (fl_unix_address(path, &address, &len, NULL) != FL_OK)
+    if (lstat(path, &info) != 0 || !S_ISSOCK(info.st_mode) ||
+        fl_unix_address(path, &address, &len, NULL) != FL_OK)
         return false;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)

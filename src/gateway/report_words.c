@@ -29,21 +29,25 @@ static fl_span cut(fl_span text, size_t max)
     return (fl_span){text.ptr, max};
 }
 
+static void write_text(fl_report *report, fl_span text)
+{
+    if (text.len > 0)
+        fl_json_text(&report->writer, text);
+    else
+        fl_json_null(&report->writer);
+}
+
 void fl_report_text(fl_report *report, const char *key, fl_span text,
                     size_t max)
 {
     char masked[FL_LOG_VALUE];
 
     fl_json_key(&report->writer, key);
-    if (text.len > 0)
-        fl_json_text(&report->writer,
-                     cut(fl_log_mask(text, NULL, masked), max));
-    else
-        fl_json_null(&report->writer);
+    write_text(report, cut(fl_log_mask(text, NULL, masked), max));
 }
 
-/* A text that is being put together: what has no room is left out, and so is
- * all that follows it. */
+/* A text that is being put together: what has no room is cut, and what follows
+ * is left out. */
 typedef struct draft {
     char text[URL_MAX];
     size_t len;
@@ -52,12 +56,13 @@ typedef struct draft {
 
 static void put(draft *to, fl_span text)
 {
-    if (text.len > sizeof to->text - to->len)
-        to->full = true;
-    if (to->full || text.len == 0)
+    fl_span fits = cut(text, sizeof to->text - to->len);
+
+    if (to->full || fits.len == 0)
         return;
-    memcpy(to->text + to->len, text.ptr, text.len);
-    to->len += text.len;
+    memcpy(to->text + to->len, fits.ptr, fits.len);
+    to->len += fits.len;
+    to->full = fits.len < text.len;
 }
 
 static fl_span view(const draft *from)
@@ -98,7 +103,8 @@ void fl_report_command(fl_report *report, const char *const *argv)
         else
             put_argument(&line, argv[i]);
     }
-    fl_report_text(report, "command", view(&line), COMMAND_MAX);
+    fl_json_key(&report->writer, "command");
+    write_text(report, cut(view(&line), COMMAND_MAX));
 }
 
 /* "/a/b?c" without its query; parts that may be keys are masked. */
@@ -157,8 +163,5 @@ void fl_report_url(fl_report *report, const char *key, const char *url,
     }
     if (key != NULL)
         fl_json_key(&report->writer, key);
-    if (shown.len > 0)
-        fl_json_text(&report->writer, view(&shown));
-    else
-        fl_json_null(&report->writer);
+    write_text(report, view(&shown));
 }
