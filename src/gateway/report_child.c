@@ -37,8 +37,7 @@ static size_t count(const fl_list *errands)
 {
     size_t n = 0;
 
-    for (fl_list *node = errands->next; node != errands;
-         node = node->next) {
+    for (fl_list *node = errands->next; node != errands; node = node->next) {
         const fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
         n += errand->own == NULL && errand->method != FL_METHOD_LISTEN;
     }
@@ -50,18 +49,41 @@ size_t fl_report_count_waiting(const fl_back *back)
     return count(&back->waiting) + count(&back->sent) + count(&back->parked);
 }
 
-/* A client whose conversation it has, or whose request. */
-static const fl_front *front_of(const fl_back *back)
+/* The oldest request of somebody's that it works on, or NULL. */
+static const fl_errand *errand_of(const fl_back *back)
 {
-    if (!fl_list_empty(&back->fronts))
-        return FL_LIST_ENTRY(back->fronts.next, fl_front, by_back);
     for (fl_list *node = back->sent.next; node != &back->sent;
          node = node->next) {
         const fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
         if (errand->asker.front != NULL)
-            return errand->asker.front;
+            return errand;
     }
     return NULL;
+}
+
+/* A client whose conversation it has, or whose request. */
+static const fl_front *front_of(const fl_back *back)
+{
+    const fl_errand *errand = errand_of(back);
+
+    if (!fl_list_empty(&back->fronts))
+        return FL_LIST_ENTRY(back->fronts.next, fl_front, by_back);
+    return errand != NULL ? errand->asker.front : NULL;
+}
+
+/* What its client says of itself: it was opened with that, or was a spare and
+ * has a client who said it at initialize, or with the request. */
+static fl_span info_of(const fl_back *back, const fl_front *front)
+{
+    fl_span info =
+        fl_json_get(fl_buf_view(&back->params), FL_SPAN("clientInfo"));
+    const fl_errand *errand = errand_of(back);
+
+    if (info.len == 0 && front != NULL)
+        info = fl_json_get(fl_buf_view(&front->params), FL_SPAN("clientInfo"));
+    if (info.len == 0 && errand != NULL && errand->msg != NULL)
+        info = errand->msg->inner.claim.client_info;
+    return info;
 }
 
 static size_t count_sessions(const fl_back *back)
@@ -74,10 +96,8 @@ static size_t count_sessions(const fl_back *back)
     return n;
 }
 
-/* What a client says its name is. */
-static void write_name(fl_report *report, fl_span params)
+static void write_name(fl_report *report, fl_span info)
 {
-    fl_span info = fl_json_get(params, FL_SPAN("clientInfo"));
     fl_buf name;
 
     fl_buf_init(&name, KEY_MAX);
@@ -124,10 +144,7 @@ static void write_owner(fl_report *report, const fl_back *back)
 {
     const fl_front *front = front_of(back);
     bool is_whole = !back->own && fl_buf_len(&back->key) == 0;
-    fl_span params = fl_buf_view(&back->params);
 
-    if (params.len == 0 && front != NULL && !is_whole)
-        params = fl_buf_view(&front->params);
     fl_json_key(&report->writer, "owner");
     fl_json_object(&report->writer);
     fl_json_key(&report->writer, "kind");
@@ -139,7 +156,7 @@ static void write_owner(fl_report *report, const fl_back *back)
         if (!back->own)
             write_user(report, back);
         write_peer(report, front);
-        write_name(report, params);
+        write_name(report, info_of(back, front));
     }
     fl_json_object_end(&report->writer);
 }

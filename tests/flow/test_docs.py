@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_docs.py - the transcripts in docs/http.md, docs/websocket.md and
-docs/moving.md, run as they stand.
+"""test_docs.py - the transcripts in docs/http.md, docs/websocket.md,
+docs/moving.md and docs/gateway.md, run as they stand.
 
 Prints TAP. FAIRLEAD names the program. Each page has a demo of its own, whose
 address is $URL, and its port $PORT. A block marked `console` is one test:
@@ -23,7 +23,8 @@ DOCS = Path(__file__).resolve().parents[2] / 'docs'
 # What a page's server listens on, and the program its commands need.
 PAGES = {'http': ('http://127.0.0.1:0/mcp', 'curl'),
          'websocket': ('ws://127.0.0.1:0/mcp', 'od'),
-         'moving': ('tcp://127.0.0.1:0', 'sh')}
+         'moving': ('tcp://127.0.0.1:0', 'sh'),
+         'gateway': ('tcp://127.0.0.1:0', 'grep')}
 MARK = 'end-of-command'
 
 
