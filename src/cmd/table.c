@@ -11,7 +11,8 @@
 enum {
     CELL_MAX = 64 * 1024,
     GAP = 2,
-    LAST_MIN = 16, /* letters of the last column, however narrow it is */
+    LAST_MIN = 16, /* letters of the last column, however narrow it is, */
+    CUT_MIN = 10,  /* and of others that may be cut */
 };
 
 void fl_table_init(fl_table *table, const fl_term *to, size_t room,
@@ -144,17 +145,45 @@ void fl_table_titles(fl_table *table)
     fl_table_end_row(table);
 }
 
+static size_t count_used(const fl_table *table)
+{
+    size_t used = GAP;
+
+    for (unsigned i = 0; i + 1 < table->count; i++)
+        used += table->width[i] + GAP;
+    return used;
+}
+
+/* Takes a letter from the widest of those that may be cut. */
+static bool shrink(fl_table *table)
+{
+    size_t *widest = NULL;
+
+    for (unsigned i = 0; i + 1 < table->count; i++) {
+        size_t *width = &table->width[i];
+        if (table->columns[i].max > 0 && *width > CUT_MIN &&
+            (widest == NULL || *width > *widest))
+            widest = width;
+    }
+    if (widest != NULL)
+        --*widest;
+    return widest != NULL;
+}
+
+/* The last column has what the others leave, and they leave it a little. */
 void fl_table_print(fl_table *table)
 {
-    size_t used = GAP, *last = &table->width[table->count - 1];
+    size_t *last = &table->width[table->count - 1];
+    size_t least = *last < LAST_MIN ? *last : LAST_MIN;
 
     table->printing = true;
     if (table->room == 0)
         return;
-    for (unsigned i = 0; i + 1 < table->count; i++)
-        used += table->width[i] + GAP;
-    size_t left = table->room > used ? table->room - used : 0;
-    left = left > LAST_MIN ? left : LAST_MIN;
+    while (count_used(table) + least > table->room)
+        if (!shrink(table))
+            break;
+    size_t used = count_used(table);
+    size_t left = table->room > used + least ? table->room - used : least;
     if (*last > left)
         *last = left;
 }

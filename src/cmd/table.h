@@ -17,7 +17,8 @@ enum { FL_TABLE_COLUMNS = 8 };
 
 typedef struct fl_table_column {
     const char *title;
-    size_t max; /* letters; longer ones are cut. 0: any */
+    size_t max; /* letters; longer ones are cut, in a narrow line even
+                   shorter ones. 0: it never is */
     bool right; /* it holds numbers */
 } fl_table_column;
 
@@ -33,7 +34,8 @@ typedef struct fl_table {
     fl_status status; /* the first failure */
 } fl_table;
 
-/* Keeps `columns`. The last one is cut so that a line has `room` letters. */
+/* Keeps `columns`. They are cut so that a line has `room` letters, the last
+ * one first. */
 void fl_table_init(fl_table *table, const fl_term *to, size_t room,
                    const fl_table_column *columns, unsigned count);
 void fl_table_deinit(fl_table *table);

@@ -456,7 +456,7 @@ def a_terminal_gets_lines_that_fit():
             lines = terminal.read().replace('\r\n', '\n').splitlines()
         require(lines[0].startswith('\x1b[1mGateway'), lines)
         last = [line for line in lines if 'wide' in line][-1]
-        require(last.endswith('…') and len(last) <= 100, last)
+        require(last.endswith('…') and len(last) <= 80, last)
 
 
 # Where the socket is.

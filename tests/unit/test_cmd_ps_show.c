@@ -94,9 +94,23 @@ static void test_ps_fits_the_terminal_at_the_end_of_a_line(void **state)
         bool whole = strstr(out, "and then some") != NULL;
         assert_int_equal(whole, columns >= natural);
         assert_int_equal(strstr(out, "\xe2\x80\xa6") == NULL, whole);
+        assert_non_null(strstr(out, "https://example.org/mcp "));
+        free(out);
+    }
+}
+
+static void test_ps_cuts_names_where_there_is_little_room(void **state)
+{
+    (void)state;
+    for (size_t columns = 96; columns < 109; columns++) {
+        char *out = shown(busy, columns);
+        assert_true(widest(out) <= columns);
+        assert_null(strstr(out, "https://example.org/mcp "));
+        assert_non_null(strstr(out, "all is well, an\xe2\x80\xa6\n"));
         free(out);
     }
     char *out = shown(busy, 10); /* so narrow that it has to break */
+    assert_non_null(strstr(out, "https://e\xe2\x80\xa6 "));
     assert_non_null(strstr(out, "all is well, an\xe2\x80\xa6\n"));
     free(out);
 }
@@ -222,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ps_lines_up_what_it_shows),
         cmocka_unit_test(test_ps_fits_the_terminal_at_the_end_of_a_line),
+        cmocka_unit_test(test_ps_cuts_names_where_there_is_little_room),
         cmocka_unit_test(test_ps_shows_no_control_character_of_others),
         cmocka_unit_test(test_ps_makes_do_with_what_a_report_has),
         cmocka_unit_test(test_ps_says_how_many_it_was_not_told_of),
