@@ -187,6 +187,23 @@ def a_server_at_an_address_has_no_pid():
         require(one['statistics']['messages_in'] >= 2, one)
 
 
+def a_client_of_all_servers_is_one_of_each():
+    with runtime(), scripted('stdio', L4) as one, \
+            scripted('stdio', L4) as two, \
+            door('--child', 'session', left=one, right=two) as gate, \
+            gate.client('http', L4, name='both') as client:
+        client.begin()
+        client.ask('tools/list')
+        said = report(gate)
+        equal([(server['name'], server['clients'], server['sessions'])
+               for server in said['servers']],
+              [('left', 1, 1), ('right', 1, 1)])
+        equal([child['owner']['client'] for child in children(gate)],
+              ['both'] * 2)
+        equal([child['pid'] for child in children(gate)],
+              [pids(server)[-1] for server in (one, two)])
+
+
 def what_a_server_can_do_and_what_was_said_is_told():
     with runtime(), scripted('stdio', L4) as server, \
             gateway(server, fronts=('tcp',)) as gate, \
@@ -633,6 +650,7 @@ for one in (a_shared_child_is_listed,
             spares_and_single_requests_are_told_apart,
             servers_without_a_child_are_listed_too,
             a_server_at_an_address_has_no_pid,
+            a_client_of_all_servers_is_one_of_each,
             what_a_server_can_do_and_what_was_said_is_told,
             the_last_line_of_stderr_is_shown,
             memory_is_that_of_the_child_and_its_children,
