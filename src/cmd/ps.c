@@ -153,11 +153,11 @@ static void find(search *all, const fl_words *words)
     }
 }
 
-/* Nobody listens there: it has ended, or was killed and could not tidy up. */
+/* Nobody listens there: it was killed, or has ended while we asked. */
 static bool is_stale(const fl_ps_gateway *gateway)
 {
     return !gateway->wanted && (gateway->why.status == FL_E_REFUSED ||
-                                gateway->why.status == FL_E_NOT_FOUND);
+                                access(gateway->path, F_OK) != 0);
 }
 
 static void sweep(const fl_ps_gateway *gateway)

@@ -57,6 +57,11 @@ def report(gate):
     return one
 
 
+def table(gate):
+    """Its own alone: others may run on this machine."""
+    return ps(gate.demo.process.pid).out
+
+
 def children(gate):
     return [child for server in report(gate)['servers']
             for child in server['children']]
@@ -111,7 +116,7 @@ def a_shared_child_is_listed():
         equal(child['pid'], pids(server)[-1])
         equal(child['owner'], {'kind': 'shared', 'sessions': 2})
         equal((child['state'], child['revision']), ('ready', L4))
-        words = rows(ps(gate.demo.process.pid).out)[-1]
+        words = rows(table(gate))[-1]
         equal(words[0], str(pids(server)[-1]))
         contains(words, 'shared')
 
@@ -131,7 +136,7 @@ def a_session_has_a_child_of_its_own():
               ['session'] * 2)
         numbers = {child['owner']['session'] for child in seen.values()}
         equal(len(numbers), 2)
-        contains(ps().out, '(second)')
+        contains(table(gate), '(second)')
 
 
 def alike_clients_are_a_user():
@@ -143,7 +148,7 @@ def alike_clients_are_a_user():
         owner = children(gate)[0]['owner']
         equal((owner['kind'], owner['user'], owner['client']),
               ('user', '127.0.0.1', 'editor'))
-        contains(ps().out, '127.0.0.1 (editor)')
+        contains(table(gate), '127.0.0.1 (editor)')
 
 
 def spares_and_single_requests_are_told_apart():
@@ -169,7 +174,7 @@ def servers_without_a_child_are_listed_too():
                for server in said['servers']],
               [('files', 'stdio', 'idle'), ('far', 'tcp', 'idle')])
         equal(said['listen'], [gate.urls['http']])
-        equal([(words[0], words[1], words[3]) for words in rows(ps().out)[1:]],
+        equal([(words[0], words[1], words[3]) for words in rows(table(gate))[1:]],
               [('-', 'files', 'idle'), ('-', 'far', 'idle')])
 
 
@@ -237,10 +242,11 @@ def the_last_line_of_stderr_is_shown():
                             ('\x1b[31mred\x07', '\\x1b[31mred\\x07'),
                             ('x' * 3000, 'x' * 200), ('é…€', 'é…€')):
             client.call('mutter', {'lines': ['before', line]})
-            until(lambda: shown in ps().out, f'{shown!r} is shown')
+            until(lambda: shown in table(gate), f'{shown!r} is shown')
         client.call('mutter', {'lines': [SECRET]})
-        until(lambda: '[redacted]' in ps().out, 'it is masked')
-        require('abcdef' not in ps('--json').out, 'the secret is told')
+        until(lambda: '[redacted]' in table(gate), 'it is masked')
+        require('abcdef' not in json.dumps(report(gate)),
+                'the secret is told')
 
 
 def memory_is_that_of_the_child_and_its_children():
@@ -261,7 +267,7 @@ def memory_is_that_of_the_child_and_its_children():
             known = resident(child['pid'])
             require(known / 2 < child['memory']['resident'] < known * 2,
                     child, known)
-            words = ps().out.split()
+            words = table(gate).split()
             contains(words, 'MiB')
             shown = float(words[words.index('MiB') - 1])
             require(50 < shown < 500, shown)
@@ -325,7 +331,7 @@ def one_that_cannot_be_started_is_shown_with_its_reason():
             equal(health['breaker'], 'open')
             require(0 < health['retry_ms'] <= 600000, health)
             contains(health['error'], 'no licence found')
-            contains(ps().out, 'no licence found')
+            contains(table(gate), 'no licence found')
 
 
 def nothing_secret_is_told():
@@ -334,7 +340,7 @@ def nothing_secret_is_told():
         with gateway(server, '--env', 'API_KEY=hidden-2', fronts=('tcp',)) \
                 as gate, gate.client('tcp', L4) as client:
             client.begin()
-            said = ps('--json').out
+            said = ps('--json', gate.demo.process.pid).out
             require('hidden' not in said, said)
             contains(said, 'token=[redacted]')
 
@@ -409,7 +415,7 @@ def ps_sweeps_what_nobody_listens_on():
         path = place / f'{dead.pid}.sock'
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(path))
-        ps()
+        run(FAIRLEAD, 'ps')
         require(not path.exists(), 'it is still there')
 
 
@@ -466,7 +472,7 @@ def a_terminal_gets_lines_that_fit():
             gate.client('tcp', L4) as client, Terminal() as terminal:
         client.begin()
         client.call('mutter', {'lines': ['wide ' * 100]})
-        until(lambda: 'wide' in ps().out, 'it was said')
+        until(lambda: 'wide' in table(gate), 'it was said')
         with started(FAIRLEAD, 'ps', gate.demo.process.pid,
                      stdout=terminal.slave) as process:
             process.wait(PATIENCE)

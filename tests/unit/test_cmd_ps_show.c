@@ -142,8 +142,8 @@ static void test_ps_makes_do_with_what_a_report_has(void **state)
         "{\"servers\":[1,null,\"x\",[],{}]}",
         "{\"servers\":[{\"children\":[1,{},[],{\"owner\":1,\"memory\":[]}]}]}",
         "{\"pid\":-1,\"clients\":1e99,\"listen\":{\"a\":1},\"servers\":{}}",
-        "{\"servers\":[{\"children\":[{\"pid\":\"7\",\"age_ms\":-5,\"stderr\":"
-        "{},\"state\":7}]}]}",
+        ("{\"servers\":[{\"children\":[{\"pid\":\"7\",\"age_ms\":-5,"
+         "\"stderr\":{},\"state\":7}]}]}"),
     };
 
     (void)state;
