@@ -13,8 +13,6 @@
 #include "io/proc.h"
 #include "json/nav.h"
 
-#include <stdlib.h>
-
 enum {
     NAME_MAX_BYTES = 64,
     LINE_MAX_BYTES = 560, /* as fl_last_words keeps them */
@@ -162,15 +160,15 @@ static void write_owner(fl_report *report, const fl_back *back)
 }
 
 /* 0: it has none, or none yet. */
-static pid_t pid_of(fl_link *link)
+static int64_t pid_of(fl_link *link)
 {
-    pid_t pid = 0;
+    int64_t pid = 0;
     fl_buf text;
 
     fl_buf_init(&text, NAME_MAX_BYTES);
-    if (link != NULL && fl_link_operate(link, "pid", &text) == FL_OK &&
-        fl_buf_append(&text, (fl_span){"", 1}) == FL_OK)
-        pid = (pid_t)strtol(fl_buf_view(&text).ptr, NULL, 10);
+    if (link == NULL || fl_link_operate(link, "pid", &text) != FL_OK ||
+        fl_json_int64(fl_buf_view(&text), &pid) != FL_OK)
+        pid = 0;
     fl_buf_reset(&text);
     return pid;
 }
@@ -178,7 +176,7 @@ static pid_t pid_of(fl_link *link)
 static void write_process(fl_report *report, fl_link *link)
 {
     fl_json_writer *to = &report->writer;
-    pid_t pid = pid_of(link);
+    int64_t pid = pid_of(link);
     fl_proc_use use;
 
     fl_json_key(to, "pid");
@@ -187,7 +185,7 @@ static void write_process(fl_report *report, fl_link *link)
     else
         fl_json_null(to);
     fl_json_key(to, "memory");
-    if (pid <= 0 || !fl_proc_measure(pid, &report->looks, &use)) {
+    if (pid <= 0 || !fl_proc_measure((pid_t)pid, &report->looks, &use)) {
         fl_json_null(to);
         return;
     }

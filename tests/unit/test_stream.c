@@ -726,6 +726,27 @@ static void test_stream_over_pipes_ends_each_direction_alone(void **state)
     close(ends[1]);
 }
 
+static void test_stream_knows_whose_socket_it_talks_to(void **state)
+{
+    fl_loop *loop = io_loop();
+    probe a = {0}, b = {0}, c = {0};
+    uid_t user = (uid_t)-1;
+    int ends[2];
+
+    (void)state;
+    io_pair(loop, NULL, &a, &b);
+    assert_true(fl_stream_peer_user(a.stream, &user));
+    assert_int_equal(user, geteuid());
+    open_pipes(loop, &c, ends);
+    assert_false(fl_stream_peer_user(c.stream, &user)); /* nobody's */
+    assert_int_equal(probe_start(&a), FL_OK);
+    assert_int_equal(probe_start(&b), FL_OK);
+    assert_int_equal(probe_start(&c), FL_OK);
+    io_end(loop, (probe *[]){&a, &b, &c}, 3);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void test_stream_with_a_broken_pipe_ends_and_we_live(void **state)
 {
     fl_loop *loop = io_loop();
@@ -1004,6 +1025,7 @@ int main(void)
         cmocka_unit_test(test_stream_close_after_peer_hears_it_out),
         cmocka_unit_test(test_stream_close_after_peer_waits_no_longer),
         cmocka_unit_test(test_stream_over_pipes_ends_each_direction_alone),
+        cmocka_unit_test(test_stream_knows_whose_socket_it_talks_to),
         cmocka_unit_test(test_stream_with_a_broken_pipe_ends_and_we_live),
         cmocka_unit_test(test_stream_reads_and_writes_files_in_order),
         cmocka_unit_test(test_stream_of_a_file_can_be_paused),
