@@ -70,18 +70,12 @@ fl_output fl_output_judge(fl_span schema)
                                                : FL_OUTPUT_WRAPPED;
 }
 
-/* A map's values are pointers; ours are numbers, and never zero. */
-static void *as_value(fl_output form)
-{
-    return (void *)(uintptr_t)form;
-}
-
 static fl_status remember(fl_outputs *outputs, fl_span name, fl_output form)
 {
     (void)fl_map_remove(&outputs->tools, name);
     if (form != FL_OUTPUT_WRAPPED && form != FL_OUTPUT_HIDDEN)
         return FL_OK;
-    return fl_map_add(&outputs->tools, name, as_value(form));
+    return fl_map_add(&outputs->tools, name, fl_map_number(form));
 }
 
 static fl_status learn_tool(fl_outputs *outputs, fl_span tool)

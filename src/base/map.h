@@ -30,6 +30,16 @@ static inline size_t fl_map_count(const fl_map *map)
     return map->count;
 }
 
+/*
+ * A number other than zero, as a value; (uintptr_t) makes it one again. It is
+ * never followed, so an optimiser has nothing to lose by not knowing where it
+ * would lead.
+ */
+static inline void *fl_map_number(uintptr_t number)
+{
+    return (void *)number; /* NOLINT(performance-no-int-to-ptr): see above */
+}
+
 /* NULL when the key is not there. */
 void *fl_map_get(const fl_map *map, fl_span key);
 

@@ -253,7 +253,7 @@ static void learn(const fl_joint *joint, const fl_part *part)
     fl_buf_init(&uri, URI_MAX);
     if (fl_json_string_copy(msg.inner.uri, &uri) == FL_OK &&
         fl_map_add(&joint->all->gateway->uris, fl_buf_view(&uri),
-                   (void *)(uintptr_t)leg->route->number) != FL_OK)
+                   fl_map_number(leg->route->number)) != FL_OK)
         fl_log_say(fl_loop_log(joint->all->link->loop), FL_LOG_DEBUG,
                    "a resource's server is not remembered",
                    fl_log_text("server", fl_span_of(leg->route->name)));

@@ -187,7 +187,7 @@ fl_status fl_merge_hello(const fl_joint *joint, fl_buf *out)
 static bool is_others(const fl_aggregate *all, const fl_route *route,
                       fl_span uri)
 {
-    void *number = (void *)(uintptr_t)route->number;
+    void *number = fl_map_number(route->number);
     bool others = false;
     fl_buf text;
 

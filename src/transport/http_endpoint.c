@@ -106,7 +106,7 @@ fl_status fl_http_serve(fl_listener *listener, const char *base,
         fl_map_remove(map, fl_span_of(base));
         return FL_OK;
     }
-    rc = fl_map_add(map, fl_span_of(base), (void *)(uintptr_t)endpoint);
+    rc = fl_map_add(map, fl_span_of(base), fl_map_number(endpoint));
     if (rc == FL_E_IN_USE)
         return fl_error_set(error, rc, "%s is served already", base);
     return rc == FL_OK
