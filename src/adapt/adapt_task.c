@@ -65,13 +65,11 @@ bool fl_adapt_task_member(const fl_adapt_task *task, fl_edit_walk *walk,
     bool upward = fl_adapt_is_upward(task->adapt);
     size_t name = find_name(upward, member);
 
-    if (name < NAMES && task->both[name]) {
+    if (name < NAMES ? task->both[name] : !upward && is_payload(member)) {
         fl_edit_drop(walk);
     } else if (name < NAMES) {
         fl_edit_rename(walk->edit, member,
                        upward ? names[name].modern : names[name].legacy);
-    } else if (!upward && is_payload(member)) {
-        fl_edit_drop(walk);
     } else if (!upward && task->failed && fl_edit_named(member, "status") &&
                fl_json_string_is(member->value, FL_SPAN("completed"))) {
         fl_edit_replace(walk->edit, member->value, FL_SPAN("\"failed\""));
