@@ -67,17 +67,21 @@ static fl_status ask_with(fl_client *client, draft *to, fl_wanted *wanted)
     return rc == FL_E_STATE ? FL_E_INVALID : rc;
 }
 
-#define WANTED(name)                                                           \
-    {                                                                          \
-        .method = (name), .options = options, .on_answer = on_answer,          \
-        .user = user, .id = id                                                 \
-    }
+static fl_wanted want(const char *method, const fl_request_options *options,
+                      fl_answer_fn *on_answer, void *user, uint64_t *id)
+{
+    return (fl_wanted){.method = method,
+                       .options = options,
+                       .on_answer = on_answer,
+                       .user = user,
+                       .id = id};
+}
 
 fl_status fl_client_request(fl_client *client, const char *method,
                             fl_span params, const fl_request_options *options,
                             fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED(method);
+    fl_wanted wanted = want(method, options, on_answer, user, id);
 
     wanted.params = params;
     return fl_client_want(client, &wanted);
@@ -88,7 +92,7 @@ fl_status fl_client_call_tool(fl_client *client, fl_span name,
                               const fl_request_options *options,
                               fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED("tools/call");
+    fl_wanted wanted = want("tools/call", options, on_answer, user, id);
     draft to;
 
     begin(&to);
@@ -103,7 +107,7 @@ fl_status fl_client_get_prompt(fl_client *client, fl_span name,
                                fl_answer_fn *on_answer, void *user,
                                uint64_t *id)
 {
-    fl_wanted wanted = WANTED("prompts/get");
+    fl_wanted wanted = want("prompts/get", options, on_answer, user, id);
     draft to;
 
     begin(&to);
@@ -116,7 +120,7 @@ fl_status fl_client_read(fl_client *client, fl_span uri,
                          const fl_request_options *options,
                          fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED("resources/read");
+    fl_wanted wanted = want("resources/read", options, on_answer, user, id);
     draft to;
 
     begin(&to);
@@ -128,7 +132,8 @@ fl_status fl_client_list(fl_client *client, fl_list_kind kind,
                          const fl_request_options *options,
                          fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED(fl_client_list_method(kind));
+    fl_wanted wanted =
+        want(fl_client_list_method(kind), options, on_answer, user, id);
 
     if (wanted.method == NULL)
         return FL_E_INVALID;
@@ -140,7 +145,8 @@ fl_status fl_client_list_page(fl_client *client, fl_list_kind kind,
                               fl_span cursor, const fl_request_options *options,
                               fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED(fl_client_list_method(kind));
+    fl_wanted wanted =
+        want(fl_client_list_method(kind), options, on_answer, user, id);
     draft to;
 
     if (wanted.method == NULL)
@@ -175,7 +181,8 @@ fl_status fl_client_complete(fl_client *client, const fl_completion *of,
                              const fl_request_options *options,
                              fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED("completion/complete");
+    fl_wanted wanted =
+        want("completion/complete", options, on_answer, user, id);
     draft to;
 
     if ((of->prompt.len > 0) == (of->resource.len > 0) || of->argument.len == 0)
@@ -211,7 +218,8 @@ fl_status fl_client_subscribe(fl_client *client, fl_span uri,
                               const fl_request_options *options,
                               fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED("resources/subscribe");
+    fl_wanted wanted =
+        want("resources/subscribe", options, on_answer, user, id);
 
     wanted.kind = FL_REQUEST_SUBSCRIBE;
     return wish(client, uri, &wanted);
@@ -222,7 +230,8 @@ fl_status fl_client_unsubscribe(fl_client *client, fl_span uri,
                                 fl_answer_fn *on_answer, void *user,
                                 uint64_t *id)
 {
-    fl_wanted wanted = WANTED("resources/unsubscribe");
+    fl_wanted wanted =
+        want("resources/unsubscribe", options, on_answer, user, id);
 
     wanted.kind = FL_REQUEST_UNSUBSCRIBE;
     return wish(client, uri, &wanted);
@@ -260,7 +269,7 @@ fl_status fl_client_set_log_level(fl_client *client, const char *level,
                                   fl_answer_fn *on_answer, void *user,
                                   uint64_t *id)
 {
-    fl_wanted wanted = WANTED("logging/setLevel");
+    fl_wanted wanted = want("logging/setLevel", options, on_answer, user, id);
     const char *found = find_level(level);
     draft to;
 
@@ -281,7 +290,7 @@ fl_status fl_client_set_log_level(fl_client *client, const char *level,
 fl_status fl_client_ping(fl_client *client, const fl_request_options *options,
                          fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED("ping");
+    fl_wanted wanted = want("ping", options, on_answer, user, id);
 
     return fl_client_want(client, &wanted);
 }
@@ -299,7 +308,7 @@ fl_status fl_client_task_get(fl_client *client, fl_span task,
                              const fl_request_options *options,
                              fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED("tasks/get");
+    fl_wanted wanted = want("tasks/get", options, on_answer, user, id);
 
     return ask_task(client, task, &wanted);
 }
@@ -309,7 +318,7 @@ fl_status fl_client_task_cancel(fl_client *client, fl_span task,
                                 fl_answer_fn *on_answer, void *user,
                                 uint64_t *id)
 {
-    fl_wanted wanted = WANTED("tasks/cancel");
+    fl_wanted wanted = want("tasks/cancel", options, on_answer, user, id);
 
     return ask_task(client, task, &wanted);
 }
@@ -318,7 +327,7 @@ fl_status fl_client_task_list(fl_client *client, fl_span cursor,
                               const fl_request_options *options,
                               fl_answer_fn *on_answer, void *user, uint64_t *id)
 {
-    fl_wanted wanted = WANTED("tasks/list");
+    fl_wanted wanted = want("tasks/list", options, on_answer, user, id);
     draft to;
 
     if (cursor.len == 0)
@@ -348,7 +357,7 @@ fl_status fl_client_task_await(fl_client *client, fl_span task,
                                fl_answer_fn *on_answer, void *user,
                                uint64_t *id)
 {
-    fl_wanted wanted = WANTED("tasks/get");
+    fl_wanted wanted = want("tasks/get", options, on_answer, user, id);
     fl_request_options patient =
         options != NULL ? *options : (fl_request_options){0};
 
