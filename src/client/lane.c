@@ -34,26 +34,27 @@ static fl_status take_hello(fl_client *client, const fl_lane_hello *hello)
     return rc;
 }
 
-fl_status fl_lane_open(fl_loop *loop, const char *url,
-                       const fl_client_options *options,
-                       const fl_lane_hello *hello, const fl_lane_events *events,
-                       void *user, fl_client **out, fl_error *error)
+fl_client *fl_lane_open(fl_loop *loop, const char *url,
+                        const fl_client_options *options,
+                        const fl_lane_hello *hello,
+                        const fl_lane_events *events, void *user,
+                        fl_error *error)
 {
     static const fl_client_events ours = {
         .on_ready = on_ready,
         .on_closed = on_closed,
     };
-    fl_status rc = fl_client_open(loop, url, options, &ours, user, out, error);
+    fl_client *lane = NULL;
 
-    if (rc != FL_OK)
-        return rc;
-    (*out)->lane = events;
-    rc = take_hello(*out, hello);
+    if (fl_client_open(loop, url, options, &ours, user, &lane, error) != FL_OK)
+        return NULL;
+    lane->lane = events;
+    fl_status rc = take_hello(lane, hello);
     if (rc == FL_OK)
-        return FL_OK;
-    fl_client_abandon(*out);
-    *out = NULL;
-    return fl_error_set(error, rc, "%s", fl_status_text(rc));
+        return lane;
+    fl_client_abandon(lane);
+    (void)fl_error_set(error, rc, "%s", fl_status_text(rc));
+    return NULL;
 }
 
 bool fl_lane_is_ready(const fl_client *lane)

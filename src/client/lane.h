@@ -44,12 +44,13 @@ typedef struct fl_lane_hello {
 } fl_lane_hello;
 
 /* As fl_client_open(); `events` is kept, the hello is copied. Handlers among
- * the options are of no use. Close it with fl_client_close(). */
-FL_MUST_USE fl_status fl_lane_open(fl_loop *loop, const char *url,
-                                   const fl_client_options *options,
-                                   const fl_lane_hello *hello,
-                                   const fl_lane_events *events, void *user,
-                                   fl_client **out, fl_error *error);
+ * the options are of no use. Close it with fl_client_close(). NULL: `error`
+ * says why. */
+FL_MUST_USE fl_client *fl_lane_open(fl_loop *loop, const char *url,
+                                    const fl_client_options *options,
+                                    const fl_lane_hello *hello,
+                                    const fl_lane_events *events, void *user,
+                                    fl_error *error);
 
 bool fl_lane_is_ready(const fl_client *lane);
 

@@ -336,14 +336,11 @@ static void open_lane(fl_back *back)
     options.verdict = route->verdict;
     options.verdict.age_ms += fl_loop_now(loop_of(back)) - route->verdict_ms;
     fl_lane_hello hello = fl_back_hello(back, &text);
-    fl_status rc =
-        fl_lane_open(loop_of(back), route->target.url, &options, &hello,
-                     &lane_events, back, &back->lane, &error);
+    back->lane = fl_lane_open(loop_of(back), route->target.url, &options,
+                              &hello, &lane_events, back, &error);
     fl_buf_reset(&text);
-    if (rc == FL_OK)
-        return;
-    back->lane = NULL;
-    on_closed(back, &error);
+    if (back->lane == NULL)
+        on_closed(back, &error);
 }
 
 static uint64_t due_in(const fl_back *back, uint64_t now)
