@@ -153,8 +153,10 @@ static entry *make(const fl_request *request, fl_span result)
         return NULL;
     made->key_len = key.len;
     made->method_len = request->method_len;
-    memcpy(made->text, key.ptr, key.len);
-    memcpy(made->text + key.len, result.ptr, result.len);
+    if (key.len > 0)
+        memcpy(made->text, key.ptr, key.len);
+    if (result.len > 0)
+        memcpy(made->text + key.len, result.ptr, result.len);
     made->result = (fl_span){made->text + key.len, result.len};
     return made;
 }

@@ -45,7 +45,8 @@ fl_status fl_wish_add(fl_client *client, fl_span uri)
     if (made == NULL)
         return FL_E_NOMEM;
     made->len = uri.len;
-    memcpy(made->uri, uri.ptr, uri.len);
+    if (uri.len > 0)
+        memcpy(made->uri, uri.ptr, uri.len);
     fl_list_append(&client->wishes.list, &made->node);
     client->wishes.count++;
     return FL_OK;
