@@ -22,8 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { INDENT = 30, COLUMNS = 79 };
 
 static const char *last_part(const char *path)
@@ -189,6 +187,7 @@ static bool set_secrets(const fl_face *face)
         char *text = face->secrets.items[i];
         size_t len = strcspn(text, "=");
         char *name = fl_mem_string((fl_span){text, len});
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nothing else runs yet */
         bool ok = name != NULL && setenv(name, text + len + 1, 1) == 0;
         fl_mem_free(name);
         if (!ok)

@@ -19,8 +19,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { SECRET_MAX = 64 * 1024 };
 
 /* In the order of fl_auth_grant. */
@@ -28,15 +26,24 @@ const char *const fl_login_ways[] = {"code", "client-credentials", NULL};
 
 static const char *first_option(const fl_login *login)
 {
-    return login->client_id != NULL      ? "--client-id"
-           : login->secret_file != NULL  ? "--client-secret-file"
-           : login->secret_env != NULL   ? "--client-secret-env"
-           : login->redirect_uri != NULL ? "--redirect-uri"
-           : login->metadata_url != NULL ? "--client-metadata-url"
-           : login->timeout_ms != 0      ? "--auth-timeout"
-           : login->store != NULL        ? "--auth-store"
-           : login->scope != NULL        ? "--scope"
-                                         : NULL;
+    const struct {
+        bool given;
+        const char *option;
+    } options[] = {
+        {login->client_id != NULL, "--client-id"},
+        {login->secret_file != NULL, "--client-secret-file"},
+        {login->secret_env != NULL, "--client-secret-env"},
+        {login->redirect_uri != NULL, "--redirect-uri"},
+        {login->metadata_url != NULL, "--client-metadata-url"},
+        {login->timeout_ms != 0, "--auth-timeout"},
+        {login->store != NULL, "--auth-store"},
+        {login->scope != NULL, "--scope"},
+    };
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given)
+            return options[i].option;
+    return NULL;
 }
 
 static bool is_web(const char *url)

@@ -126,16 +126,31 @@ static fl_status take_target(fl_serve_line *to, const fl_words *words,
     return FL_OK;
 }
 
+/* The first option given that is about one server, or NULL. */
+static const char *find_lonely(const fl_serve_line *line)
+{
+    const struct {
+        bool given;
+        const char *option;
+    } lonely[] = {
+        {line->login.how > 0, "--auth"},
+        {line->headers.list.count > 0, "--header"},
+        {line->headers.env.count > 0, "--header-env"},
+        {line->headers.file != NULL, "--header-file"},
+        {line->env.count > 0, "--env"},
+        {line->upstream.name != NULL, "--name"},
+    };
+
+    for (size_t i = 0; i < sizeof lonely / sizeof *lonely; i++)
+        if (lonely[i].given)
+            return lonely[i].option;
+    return NULL;
+}
+
 static fl_status check_file(const fl_serve_line *line, fl_error *error)
 {
     bool has_file = line->config != NULL || line->config_json != NULL;
-    const char *lonely = line->login.how > 0            ? "--auth"
-                         : line->headers.list.count > 0 ? "--header"
-                         : line->headers.env.count > 0  ? "--header-env"
-                         : line->headers.file != NULL   ? "--header-file"
-                         : line->env.count > 0          ? "--env"
-                         : line->upstream.name != NULL  ? "--name"
-                                                        : NULL;
+    const char *lonely = find_lonely(line);
 
     if (line->config != NULL && line->config_json != NULL)
         return fl_error_set(error, FL_E_INVALID,
