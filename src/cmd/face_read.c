@@ -236,12 +236,12 @@ static fl_status read_line(fl_face *face, char *const *argv, fl_error *error)
 }
 
 /* "--sslCert" is PREFIX_SSL_CERT. */
-static fl_span variable_of(const char *prefix, const char *flag,
+static fl_span variable_of(fl_span prefix, const char *flag,
                            char name[VARIABLE])
 {
-    size_t len = strlen(prefix);
+    size_t len = prefix.len;
 
-    memcpy(name, prefix, len);
+    memcpy(name, prefix.ptr, len);
     for (flag += 2; *flag != '\0' && len + 2 < VARIABLE; flag++) {
         if (is_upper(*flag))
             name[len++] = '_';
@@ -259,7 +259,8 @@ static void read_environment(fl_face *face)
 
     for (const fl_face_row *row = program->rows;
          program->prefix != NULL && row->name != NULL; row++) {
-        fl_span variable = variable_of(program->prefix, row->name, name);
+        fl_span variable =
+            variable_of(fl_span_of(program->prefix), row->name, name);
         size_t i = 0;
         char *const *all = face->environment;
         while (all != NULL && all[i] != NULL &&

@@ -124,11 +124,11 @@ static void put_health(fl_face *face)
 }
 
 static void put_path(fl_face *face, const char *theirs, const char *ours,
-                     const char *same)
+                     const char *otherwise)
 {
-    const char *path = fl_face_value(face, theirs, same);
+    const char *path = fl_face_value(face, theirs, otherwise);
 
-    if (strcmp(path, same) != 0)
+    if (strcmp(path, otherwise) != 0)
         fl_face_put(face, ours, path);
 }
 
@@ -223,7 +223,7 @@ static fl_status choose_input(const fl_face *face, const char **name,
 
 static fl_status compose(fl_face *face, fl_error *error)
 {
-    const char *input = NULL;
+    const char *input = "";
     fl_status rc = choose_input(face, &input, error);
 
     if (rc != FL_OK)
