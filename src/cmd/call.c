@@ -179,7 +179,7 @@ static fl_status request_completion(conversation *talk)
     const fl_call_line *line = talk->line;
     fl_span object = fl_span_of(line->object);
     const fl_completion of = {
-        .prompt = line->of_resource ? (fl_span){0} : object,
+        .prompt = !line->of_resource ? object : (fl_span){0},
         .resource = line->of_resource ? object : (fl_span){0},
         .argument = fl_buf_view(&line->argument),
         .value = fl_buf_view(&line->value),

@@ -120,7 +120,7 @@ static fl_span inner_servers(fl_span mcp)
                     fl_json_get(inner, FL_SPAN("command")).len > 0 ||
                     fl_json_get(inner, FL_SPAN("url")).len > 0;
 
-    return is_entry ? (fl_span){0} : inner;
+    return !is_entry ? inner : (fl_span){0};
 }
 
 static void tell_no_servers(fl_reader *reader)
