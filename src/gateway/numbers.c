@@ -118,11 +118,11 @@ uint64_t fl_numbers_read(fl_span token)
 
 fl_span fl_numbers_write(uint64_t number, char text[FL_NUMBERS_TEXT])
 {
-    char *at = text + FL_NUMBERS_TEXT;
+    size_t at = FL_NUMBERS_TEXT;
 
     do {
-        *--at = (char)('0' + number % 10);
+        text[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    return (fl_span){at, (size_t)(text + FL_NUMBERS_TEXT - at)};
+    return (fl_span){text + at, FL_NUMBERS_TEXT - at};
 }

@@ -270,8 +270,8 @@ static bool is_recent(const fl_front *front, const fl_claim *claim)
     fl_span key = fl_buf_view(&front->recent_key);
     fl_span info = claim->client_info, said = claim->client_capabilities;
 
-    if (front->recent == NULL || front->recent->closing ||
-        key.len < info.len + said.len + 2)
+    if (front->recent == NULL || front->recent->closing || key.len < 2 ||
+        key.len - 2 < info.len + said.len)
         return false;
     fl_span tail = fl_span_from(key, key.len - said.len - info.len - 2);
     return tail.ptr[0] == '\n' && tail.ptr[info.len + 1] == '\n' &&

@@ -272,10 +272,10 @@ static fl_status say_end(const fl_errand *errand, const fl_msg *end,
                          end->kind == FL_MSG_ERROR ? end->error : end->result);
 }
 
-static void finish(fl_errand *errand, fl_status rc, const fl_buf *out)
+static void finish(fl_errand *errand, fl_status rc, fl_span result)
 {
     if (rc == FL_OK)
-        fl_errand_result(errand, fl_buf_view(out));
+        fl_errand_result(errand, result);
     else
         fl_errand_fail(errand, FL_RPC_INTERNAL_ERROR,
                        FL_SPAN("the state of the task cannot be told"),
@@ -298,7 +298,7 @@ static void tell_end(fl_errand *errand, fl_ward *ward, fl_span state)
     if (rc == FL_OK)
         rc = say_state(errand, state, failed ? "\"failed\"" : "\"completed\"",
                        failed ? "error" : "result", fl_buf_view(&said), &out);
-    finish(errand, rc, &out);
+    finish(errand, rc, fl_buf_view(&out));
     fl_buf_reset(&said);
     fl_buf_reset(&out);
 }
@@ -319,7 +319,7 @@ static void tell_questions(fl_errand *errand, fl_ward *ward, fl_span state)
         rc =
             say_state(errand, state, any ? "\"input_required\"" : "\"working\"",
                       any ? "inputRequests" : NULL, fl_buf_view(&said), &out);
-    finish(errand, rc, &out);
+    finish(errand, rc, fl_buf_view(&out));
     fl_buf_reset(&said);
     fl_buf_reset(&out);
 }
@@ -343,7 +343,7 @@ static bool hear_state(fl_errand *errand, fl_ward *ward, fl_span state)
     if (over && fl_buf_len(&ward->end) > 0)
         tell_end(errand, ward, state);
     else if (!ask_end(ward))
-        finish(errand, FL_E_STATE, NULL);
+        finish(errand, FL_E_STATE, (fl_span){0});
     else if (asks)
         tell_questions(errand, ward, state);
     else
