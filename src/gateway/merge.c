@@ -275,7 +275,7 @@ static fl_status write_list(fl_json_writer *writer, const fl_joint *joint,
     }
     fl_json_raw_key(writer, key);
     fl_json_array(writer);
-    fl_buf_init(&room, 4 * TEXT_MAX);
+    fl_buf_init(&room, (size_t)4 * TEXT_MAX);
     for (size_t i = 0; i < joint->count && rc == FL_OK; i++)
         if (fl_merge_result(&joint->parts[i], &result))
             rc = write_items(writer, joint, &joint->parts[i], &room);

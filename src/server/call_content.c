@@ -255,7 +255,7 @@ void fl_call_finish(fl_call *call)
     }
     if (!check_structured(call, content))
         return;
-    fl_buf_init(&result, 2 * FL_CONTENT_MAX);
+    fl_buf_init(&result, (size_t)2 * FL_CONTENT_MAX);
     if (content->status == FL_OK)
         note(content, fl_content_write(call, content, &result));
     if (content->status == FL_OK)

@@ -179,7 +179,7 @@ static bool say_task(void *user, fl_span token)
     fl_buf text;
     bool said = job == NULL;
 
-    fl_buf_init(&text, 2 * FL_JOBS_BYTES);
+    fl_buf_init(&text, (size_t)2 * FL_JOBS_BYTES);
     if (job != NULL && fl_job_write_details(&text, job) == FL_OK) {
         fl_span all = fl_buf_view(&text);
         said = say(listen, FL_SPAN("tasks"), FL_SPAN(","),

@@ -107,7 +107,7 @@ static void write_uri(fl_json_writer *writer, fl_span path)
 static void write_digest(fl_json_writer *writer,
                          const unsigned char digest[FL_SHA256])
 {
-    char text[sizeof "sha256:" + 2 * FL_SHA256];
+    char text[sizeof "sha256:" + (size_t)2 * FL_SHA256];
     int at = snprintf(text, sizeof text, "sha256:");
 
     for (size_t i = 0; i < FL_SHA256; i++)
