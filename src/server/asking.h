@@ -103,7 +103,7 @@ FL_MUST_USE fl_status fl_asking_write_missing(const fl_call *call, fl_buf *out);
 fl_input fl_asking_judge(const fl_want *want, fl_span result, fl_span *content);
 
 /* ask_questions.c: asks by requests of ours; the call is used up. */
-void fl_asking_question(fl_call *call);
+void fl_asking_question(fl_call *used_up);
 /* Nobody answered in time, or could be asked. */
 void fl_asking_expire(fl_asking *asking);
 

@@ -49,7 +49,8 @@ static fl_status grow(fl_catalog *catalog)
     if (catalog->count < catalog->cap)
         return FL_OK;
     size_t cap = catalog->cap > 0 ? catalog->cap * 2 : 8;
-    fl_entry **grown = fl_mem_realloc(catalog->entries, cap * sizeof *grown);
+    fl_entry **grown =
+        fl_mem_realloc(catalog->entries, cap * sizeof(fl_entry *));
     if (grown == NULL)
         return FL_E_NOMEM;
     catalog->entries = grown;
@@ -94,7 +95,7 @@ fl_status fl_catalog_remove(fl_catalog *catalog, fl_span key)
         return FL_E_NOT_FOUND;
     size_t after = place_after(catalog, entry->number);
     memmove(&catalog->entries[after - 1], &catalog->entries[after],
-            (catalog->count - after) * sizeof *catalog->entries);
+            (catalog->count - after) * sizeof(fl_entry *));
     catalog->count--;
     catalog->last = NULL;
     forget_lists(catalog);

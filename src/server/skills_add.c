@@ -123,7 +123,7 @@ static fl_status read_all(batch *b, int fd, const fl_manifest *files)
 
     for (size_t i = 0; i < files->count; i++)
         most += is_skill(files, &files->items[i]);
-    b->made = fl_mem_zalloc((most + 1) * sizeof *b->made);
+    b->made = fl_mem_zalloc((most + 1) * sizeof(fl_skills_entry *));
     b->read = fl_mem_zalloc((most + 1) * sizeof *b->read);
     if (b->made == NULL || b->read == NULL)
         return fl_error_set(&b->server->error, FL_E_NOMEM, "out of memory");
