@@ -32,18 +32,18 @@ bool fl_raw_is(fl_span value, const char *text)
 size_t fl_raw_text(fl_span value, char *out, size_t size)
 {
     fl_buf meaning;
-    size_t len = 0;
+    fl_span text = {0};
 
     /* no string means more bytes than it takes to write it */
     fl_buf_init(&meaning, value.len + 1);
     if (fl_json_string_copy(value, &meaning) == FL_OK)
-        len = fl_buf_len(&meaning);
+        text = fl_buf_view(&meaning);
     if (size > 0) {
-        size_t fits = len < size ? len : size - 1;
+        size_t fits = text.len < size ? text.len : size - 1;
         if (fits > 0)
-            memcpy(out, fl_buf_view(&meaning).ptr, fits);
+            memcpy(out, text.ptr, fits);
         out[fits] = '\0';
     }
     fl_buf_reset(&meaning);
-    return len;
+    return text.len;
 }

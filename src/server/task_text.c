@@ -145,8 +145,8 @@ static fl_status put(fl_buf *out, fl_status rc, fl_span text)
 static fl_status put_member(fl_buf *out, fl_status rc,
                             const fl_json_member *member)
 {
-    char last =
-        fl_buf_len(out) > 0 ? fl_buf_view(out).ptr[fl_buf_len(out) - 1] : '{';
+    fl_span before = fl_buf_view(out);
+    char last = before.len > 0 ? before.ptr[before.len - 1] : '{';
 
     rc = put(out, rc, last == '{' ? FL_SPAN("\"") : FL_SPAN(",\""));
     rc = put(out, rc, member->key);

@@ -253,26 +253,25 @@ static fl_status read_all(struct reader *reader)
     return FL_OK;
 }
 
-/* The block, with room for as many parts as there can be. */
-static fl_status make(struct reader *reader, fl_span text)
+/* The block, with room for as many parts as there can be; false: no memory. */
+static bool make(struct reader *reader, fl_span text)
 {
     size_t names = 0;
 
     for (size_t i = 0; i < text.len && names < VARIABLES; i++)
         names += text.ptr[i] == '{' || text.ptr[i] == ',';
     size_t parts = 2 * names + 1;
-    fl_template *made =
-        fl_mem_zalloc(sizeof *made + parts * sizeof *made->parts +
-                      names * sizeof *made->names + text.len);
+    size_t before = sizeof(fl_template) + parts * sizeof(fl_template_part) +
+                    names * sizeof(fl_span);
+    fl_template *made = fl_mem_zalloc(before + text.len);
     if (made == NULL)
-        return fl_error_set(reader->error, FL_E_NOMEM, "out of memory");
+        return false;
+    reader->text = memcpy((char *)made + before, text.ptr, text.len);
+    reader->len = text.len;
+    reader->template = made;
     made->parts = (fl_template_part *)(made + 1);
     made->names = (fl_span *)(made->parts + parts);
-    reader->template = made;
-    reader->text = (char *)(made->names + names);
-    reader->len = text.len;
-    memcpy(reader->text, text.ptr, text.len);
-    return FL_OK;
+    return true;
 }
 
 fl_status fl_template_new(fl_span text, fl_template **out, fl_error *error)
@@ -285,9 +284,9 @@ fl_status fl_template_new(fl_span text, fl_template **out, fl_error *error)
                             FL_TEMPLATE_BYTES);
     if (text.len == 0)
         return fl_error_set(error, FL_E_INVALID, "template: empty");
-    fl_status rc = make(&reader, text);
-    if (rc == FL_OK)
-        rc = read_all(&reader);
+    if (!make(&reader, text))
+        return fl_error_set(error, FL_E_NOMEM, "out of memory");
+    fl_status rc = read_all(&reader);
     if (rc != FL_OK)
         fl_template_free(reader.template);
     else

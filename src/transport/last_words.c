@@ -9,8 +9,6 @@
 #include "base/log_mask.h"
 #include "base/span.h"
 
-#include <string.h>
-
 _Static_assert((int)FL_LOG_VALUE < (int)FL_LAST_WORDS_BYTES, "a line fits");
 
 void fl_last_words_init(fl_last_words *words)
@@ -28,9 +26,7 @@ void fl_last_words_deinit(fl_last_words *words)
 /* The first line of `text`, without its end; there is one. */
 static fl_span first_of(fl_span text)
 {
-    const char *end = memchr(text.ptr, '\n', text.len);
-
-    return (fl_span){text.ptr, (size_t)(end - text.ptr)};
+    return (fl_span){text.ptr, fl_span_find(text, '\n')};
 }
 
 static void forget_oldest(fl_last_words *words)
@@ -62,7 +58,7 @@ fl_span fl_last_words_latest(const fl_last_words *words)
     fl_span text = fl_buf_view(&words->text);
     fl_span line = {0};
 
-    for (unsigned i = 0; i < words->lines; i++) {
+    while (text.len > 0) {
         line = first_of(text);
         text = fl_span_from(text, line.len + 1);
     }
