@@ -27,16 +27,22 @@ static bool is_spelled(fl_span key, fl_span name)
 /* Where the value of such a member goes; `none` if it is not one of ours. */
 static fl_span *place_of_escaped(fl_params *params, fl_span key, fl_span *none)
 {
-    return is_spelled(key, FL_SPAN("name"))        ? &params->name
-           : is_spelled(key, FL_SPAN("arguments")) ? &params->arguments
-           : is_spelled(key, FL_SPAN("_meta"))     ? &params->meta
-           : is_spelled(key, FL_SPAN("uri"))       ? &params->uri
-           : is_spelled(key, FL_SPAN("taskId"))    ? &params->task_id
-           : is_spelled(key, FL_SPAN("task"))      ? &params->task
-           : is_spelled(key, FL_SPAN("inputResponses"))
-               ? &params->input_responses
-           : is_spelled(key, FL_SPAN("requestState")) ? &params->request_state
-                                                      : none;
+    if (is_spelled(key, FL_SPAN("name")))
+        return &params->name;
+    if (is_spelled(key, FL_SPAN("arguments")))
+        return &params->arguments;
+    if (is_spelled(key, FL_SPAN("_meta")))
+        return &params->meta;
+    if (is_spelled(key, FL_SPAN("uri")))
+        return &params->uri;
+    if (is_spelled(key, FL_SPAN("taskId")))
+        return &params->task_id;
+    if (is_spelled(key, FL_SPAN("task")))
+        return &params->task;
+    if (is_spelled(key, FL_SPAN("inputResponses")))
+        return &params->input_responses;
+    return is_spelled(key, FL_SPAN("requestState")) ? &params->request_state
+                                                    : none;
 }
 
 /* Lengths are constants in each comparison, which makes it a load or two. */
