@@ -86,6 +86,7 @@ KERNEL uint64_t pair_up(token_state *t, uint64_t quotes, uint64_t inside,
 {
     uint64_t begin = quotes & inside, end = quotes & ~inside;
     uint64_t outside = ~(inside | end | beyond), ended, over = 0;
+    /* cppcheck-suppress ctuuninitvar; check_block() has set all of out->is */
     uint64_t open = out->is.open &= outside, shut = out->is.shut &= outside;
     uint64_t colon = out->is.colon &= outside;
     uint64_t comma = out->is.comma &= outside;
