@@ -244,7 +244,9 @@ static const char serve[] =
     "                          all of them as one at the address itself\n"
     "  --config-json JSON      the same, as it stands\n"
     "  --check                 say what is wrong with it, show the servers,\n"
-    "                          and start none\n"
+    "                          and start none\n";
+
+static const char serve_server[] =
     "The server:\n"
     "  --era ERA               auto: find out; legacy: it is opened by\n"
     "                          initialize; modern: 2026-07-28; auto\n"
@@ -350,6 +352,7 @@ void fl_help_ps(FILE *to)
 void fl_help_serve(FILE *to)
 {
     fputs(serve, to);
+    fputs(serve_server, to);
 }
 
 void fl_help(FILE *to)
