@@ -171,6 +171,9 @@ static void edit_member(const fl_adapt *adapt, fl_edit_walk *walk,
     } else if (elicit && fl_edit_named(member, "elicitationId")) {
         if (!adapt->to->legacy)
             fl_edit_drop(walk);
+    } else if (elicit && fl_edit_named(member, "mode")) {
+        if (!fl_revision_has(adapt->to, FL_HAS_URL_ELICITATION))
+            fl_edit_drop(walk); /* there is but one */
     } else if (elicit && fl_edit_named(member, "requestedSchema")) {
         if (!fl_revision_has(adapt->to, FL_HAS_TITLED_ENUMS))
             fl_adapt_form(walk->edit, member->value);

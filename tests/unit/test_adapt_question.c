@@ -97,7 +97,8 @@ static void test_question_is_for_those_who_know_of_it(void **state)
         refused(L3, to, FL_METHOD_ELICIT, "{'message':'m'}");
     for (int to = L1; to <= L3; to++)
         refused(M, to, FL_METHOD_ELICIT, "{'mode':'\\u0075rl'}");
-    asked(M, L3, FL_METHOD_ELICIT, "{'mode':'form','message':'m'}", NULL);
+    asked(M, L3, FL_METHOD_ELICIT, "{'mode':'form','message':'m'}",
+          "{'message':'m'}");
 }
 
 #define FORM(property)                                                         \
