@@ -105,7 +105,8 @@ void fl_term_put(const fl_term *term, fl_span text)
 void fl_term_say(const fl_term *term, fl_term_style style, const char *format,
                  ...)
 {
-    static const char *const codes[] = {"", "\x1b[1m", "\x1b[2m", "\x1b[31m"};
+    static const char *const codes[] = {"",         "\x1b[1m",  "\x1b[2m",
+                                        "\x1b[31m", "\x1b[32m", "\x1b[33m"};
     bool paint = term->colour && style != FL_TERM_PLAIN;
     va_list args;
 

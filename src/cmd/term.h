@@ -23,6 +23,8 @@ typedef enum fl_term_style {
     FL_TERM_BOLD,
     FL_TERM_DIM,
     FL_TERM_RED,
+    FL_TERM_GREEN,
+    FL_TERM_YELLOW,
 } fl_term_style;
 
 fl_term fl_term_of(FILE *file);
