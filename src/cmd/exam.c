@@ -9,6 +9,8 @@
 #include <fairlead/loop.h>
 
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { LONGEST_NAP_MS = 1000 };
@@ -58,4 +60,26 @@ void fl_exam_wait_closed(fl_exam *exam, const bool *closed)
 bool fl_exam_goes_on(const fl_exam *exam)
 {
     return !exam->interrupted && fl_exam_clock() < exam->until;
+}
+
+const char *fl_exam_url(const fl_exam *exam, const char *scheme,
+                        const char *target, char out[FL_EXAM_URL])
+{
+    const fl_address *address = &exam->address;
+    bool six = strchr(address->host, ':') != NULL;
+    char port[8] = "";
+
+    if (target == NULL)
+        target = address->target;
+    if (address->has_port)
+        snprintf(port, sizeof port, ":%u", address->port);
+    snprintf(out, FL_EXAM_URL, "%s://%s%s%s%s%s%s", scheme, six ? "[" : "",
+             address->host, six ? "]" : "", port,
+             target[0] == '/' || target[0] == '\0' ? "" : "/", target);
+    return out;
+}
+
+bool fl_exam_is_http(const fl_exam *exam)
+{
+    return strstr(exam->address.scheme, "http") != NULL;
 }

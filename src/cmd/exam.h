@@ -38,6 +38,16 @@ bool fl_exam_goes_on(const fl_exam *exam);
 /* Milliseconds since `then`, by the clock that never jumps. */
 uint64_t fl_exam_clock(void);
 
+enum { FL_EXAM_URL = 1536 };
+
+/* The server's address with another scheme, and another path and query, if
+ * not NULL. Returns `out`. */
+const char *fl_exam_url(const fl_exam *exam, const char *scheme,
+                        const char *target, char out[FL_EXAM_URL]);
+
+/* Of the address: http, https, sse+http, sse+https. */
+bool fl_exam_is_http(const fl_exam *exam);
+
 /* The groups of checks, in the order they are made. True: it is worth going
  * on. */
 bool fl_exam_command(fl_exam *exam);

@@ -149,6 +149,9 @@ static void take_record(fl_child *child, const fl_keeper_record *record)
         fl_spawn_explain(&child->how.failure, record, child->program,
                          child->cwd);
         break;
+    case FL_KEEPER_LEFT:
+        child->how.left = (unsigned)record->value;
+        break;
     case FL_KEEPER_ENDED:
         if (WIFSIGNALED(record->value))
             child->how.signal = WTERMSIG(record->value);

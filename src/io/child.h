@@ -49,6 +49,7 @@ typedef struct fl_child_exit {
     int code;         /* exit code, when signal is 0 */
     int signal;
     bool told; /* by a signal of ours, so that how it ended is no news */
+    unsigned left; /* processes that it left running when it ended by itself */
 } fl_child_exit;
 
 typedef struct fl_child_events {

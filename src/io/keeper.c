@@ -45,6 +45,7 @@ typedef struct keeper {
     bool child_gone;
     int how; /* the child's end, as from waitpid() */
     bool killing;
+    bool told; /* all were asked to end, so that leaving is no news */
     uint64_t due; /* when the next round comes; 0: none */
     int round_ms;
 } keeper;
@@ -57,6 +58,15 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+static void tell(int fd, fl_keeper_news news, fl_keeper_step step, int value)
+{
+    fl_keeper_record record = {
+        .news = (int32_t)news, .step = (int32_t)step, .value = value};
+
+    if (write(fd, &record, sizeof record) < 0)
+        return; /* whom else should we tell */
+}
+
 /* Stopped processes would sit on a SIGTERM for ever. */
 static void send_signal(pid_t to, int signal)
 {
@@ -65,26 +75,37 @@ static void send_signal(pid_t to, int signal)
         kill(to, SIGCONT);
 }
 
-/* Signals each child on the list "12 34 56 "; false when there is no list. */
-static bool signal_kin(const keeper *self, int signal)
+static bool is_running(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+}
+
+/* Signals each child on the list "12 34 56 ", and counts those that run;
+ * below zero when there is no list. */
+static int signal_kin(const keeper *self, int signal)
 {
     int fd = open(self->kin_file, O_RDONLY | O_CLOEXEC);
     char text[1024];
     ssize_t got;
     pid_t pid = 0;
+    int running = 0;
 
     if (fd < 0)
-        return false;
+        return -1;
     while ((got = read(fd, text, sizeof text)) > 0)
         for (const char *at = text; at < text + got; at++)
             if (*at >= '0' && *at <= '9') {
                 pid = pid * 10 + (*at - '0');
             } else if (pid > 0) {
+                running += is_running(pid);
                 send_signal(pid, signal);
                 pid = 0;
             }
     close(fd);
-    return got == 0;
+    return got == 0 ? running : -1;
 }
 
 static void signal_group(const keeper *self, int signal)
@@ -122,9 +143,12 @@ static void kill_after(keeper *self, uint64_t ms)
 static void end_stragglers(keeper *self)
 {
     int signal = self->killing ? SIGKILL : SIGTERM;
+    int left = signal_kin(self, signal);
 
-    if (!signal_kin(self, signal))
+    if (left < 0)
         signal = SIGKILL; /* no list: the last chance to reach anybody */
+    if (left > 0 && !self->told)
+        tell(self->status, FL_KEEPER_LEFT, FL_KEEPER_EXEC, left);
     signal_group(self, signal);
     kill_after(self, STRAGGLER_GRACE_MS);
 }
@@ -158,11 +182,14 @@ static void heed_lifeline(keeper *self)
         return;
     if (got <= 0) {
         self->lifeline = -1; /* which poll() skips; exit closes it */
+        self->told = true;
         signal_all(self, SIGTERM);
         kill_after(self, ORPHAN_GRACE_MS);
     } else if (word == FL_KEEPER_TERM) {
+        self->told = true;
         signal_group(self, SIGTERM);
     } else if (word == FL_KEEPER_KILL) {
+        self->told = true;
         kill_round(self);
     }
 }
@@ -228,15 +255,6 @@ static void shed(const fl_keeper_plan *plan)
     if (chdir("/") != 0 || open("/dev/null", O_RDWR) != 0 || dup(0) != 1 ||
         dup(0) != 2)
         return; /* it was tidiness only */
-}
-
-static void tell(int fd, fl_keeper_news news, fl_keeper_step step, int value)
-{
-    fl_keeper_record record = {
-        .news = (int32_t)news, .step = (int32_t)step, .value = value};
-
-    if (write(fd, &record, sizeof record) < 0)
-        return; /* whom else should we tell */
 }
 
 /* Waits for the first word; none comes if we could not finish setting up. */

@@ -61,6 +61,8 @@ enum {
 typedef enum fl_keeper_news {
     FL_KEEPER_STARTED = 1, /* value: the child's pid */
     FL_KEEPER_FAILED,      /* step, value: errno; ENDED may follow */
+    FL_KEEPER_LEFT,        /* value: how many it left running; not said for
+                              none, nor when they were told to end */
     FL_KEEPER_ENDED,       /* value: as from waitpid(); all are reaped */
 } fl_keeper_news;
 

@@ -18,6 +18,11 @@ struct fl_tls {
     unsigned alpn_len;
 };
 
+struct fl_tls_layer;
+
+/* OpenSSL's side of a stream's layer; NULL for a plain one. */
+SSL *fl_tls_layer_ssl(const struct fl_tls_layer *layer);
+
 /* Makes that method; NULL when there is no memory. */
 FL_MUST_USE BIO_METHOD *fl_tls_bio_method(void);
 

@@ -93,6 +93,11 @@ BIO_METHOD *fl_tls_bio_method(void)
     return method;
 }
 
+SSL *fl_tls_layer_ssl(const fl_tls_layer *layer)
+{
+    return layer != NULL ? layer->ssl : NULL;
+}
+
 /* The certificate must be for `name`, be it a host or an address. */
 static bool expect_name(SSL *ssl, const char *name)
 {
