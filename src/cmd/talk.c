@@ -111,6 +111,14 @@ void fl_talk_close(fl_talk *talk)
     fl_buf_reset(&talk->text);
 }
 
+static uint64_t patience(const fl_talk *talk)
+{
+    uint64_t step = talk->exam->step_ms;
+
+    return talk->patience_ms > 0 && talk->patience_ms < step ? talk->patience_ms
+                                                             : step;
+}
+
 static fl_status judge(fl_talk *talk)
 {
     char shown[FL_CHART_QUOTE];
@@ -122,7 +130,7 @@ static fl_status judge(fl_talk *talk)
                                   "the server closed the connection");
     if (!talk->heard)
         return fl_error_set(&talk->why, FL_E_TIMEOUT, "no answer within %g s",
-                            (double)talk->exam->step_ms / 1e3);
+                            (double)patience(talk) / 1e3);
     if (talk->why.status != FL_OK)
         return talk->why.status;
     if (talk->stray)
@@ -158,7 +166,7 @@ fl_status fl_talk_ask(fl_talk *talk, const char *id, const char *method,
     if (rc != FL_OK)
         return fl_error_set(&talk->why, rc < 0 ? rc : FL_E_TIMEOUT,
                             "cannot send: %s", fl_status_text(rc));
-    if (!fl_exam_wait(talk->exam, &talk->settled, talk->exam->step_ms) &&
+    if (!fl_exam_wait(talk->exam, &talk->settled, patience(talk)) &&
         talk->link != NULL)
         fl_link_cancel(talk->link, fl_span_of(talk->id));
     talk->took_ms = fl_exam_clock() - began;

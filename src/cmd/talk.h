@@ -25,6 +25,7 @@ typedef struct fl_talk {
     fl_buf text;  /* of the answer */
     fl_msg msg;   /* borrows from it */
     uint64_t took_ms;
+    uint64_t patience_ms; /* for an answer; 0: as long as a probe may take */
 } fl_talk;
 
 /* Connects. FL_OK, or why not, which is in talk->why, too. Close it in either
