@@ -44,7 +44,7 @@ ROOMS = {
                 'io/digest.h', 'io/loop.h', 'io/proc.h', 'io/timer.h', 'rpc',
                 'json', 'guard'),
     'admin': ('gateway',),
-    'cmd': ('json', 'config', 'rpc', 'wire', 'io', 'guard', 'transport',
+    'cmd': ('json', 'schema', 'config', 'rpc', 'wire', 'io', 'guard', 'transport',
             'store', 'auth', 'adapt', 'server', 'client', 'gateway', 'admin'),
 }
 

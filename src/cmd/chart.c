@@ -256,9 +256,8 @@ const char *fl_chart_quote(fl_span text, char out[FL_CHART_QUOTE])
         size_t size = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
         if (size > text.len - i)
             size = 1;
-        bool whole = size > 1
-                         ? fl_utf8_valid((fl_span){text.ptr + i, size})
-                         : byte >= ' ' && byte < 0x7f;
+        bool whole = size > 1 ? fl_utf8_valid((fl_span){text.ptr + i, size})
+                              : byte >= ' ' && byte < 0x7f;
         bool fits = true;
         for (size_t k = 0; k < (whole ? size : 1) && fits; k++)
             fits = put_byte(out, &len, (unsigned char)text.ptr[i + k], !whole);

@@ -46,8 +46,7 @@ void fl_chart_ok(fl_chart *chart, const char *check, const char *format, ...)
 
 /* It is not; `advice` says what to do. */
 void fl_chart_find(fl_chart *chart, fl_chart_level level, const char *check,
-                   const char *advice, const char *format, ...)
-    FL_PRINTF(5, 6);
+                   const char *advice, const char *format, ...) FL_PRINTF(5, 6);
 
 /* The last line, or all of it as JSON. False: it could not be written. */
 FL_MUST_USE bool fl_chart_end(fl_chart *chart);

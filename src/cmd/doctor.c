@@ -57,8 +57,6 @@ static bool make_tls(fl_exam *exam)
     const fl_tls_settings *tls = &exam->line->options.tls;
     fl_error error;
 
-    if (!fl_address_is_tls(&exam->address))
-        return true;
     fl_status rc = fl_tls_new_client(
         &(fl_tls_options){.cert_file = tls->cert_file,
                           .key_file = tls->key_file,
@@ -88,8 +86,8 @@ static bool look_at_address(fl_exam *exam)
 
 static void look(fl_exam *exam)
 {
-    bool fit = exam->line->url != NULL ? look_at_address(exam)
-                                       : fl_exam_command(exam);
+    bool fit =
+        exam->line->url != NULL ? look_at_address(exam) : fl_exam_command(exam);
 
     if (fit && fl_exam_goes_on(exam))
         fl_exam_protocol(exam);
@@ -107,8 +105,7 @@ static int exit_of(const fl_exam *exam)
         return FL_EXIT_INTERRUPTED;
     if (exam->chart->unreachable)
         return FL_EXIT_CONNECTION;
-    return exam->chart->counts[FL_CHART_FAULT] > 0 ? FL_EXIT_LOCAL
-                                                   : FL_EXIT_OK;
+    return exam->chart->counts[FL_CHART_FAULT] > 0 ? FL_EXIT_LOCAL : FL_EXIT_OK;
 }
 
 /* The log is for those who run servers; here every word of it is a finding. */
@@ -125,9 +122,9 @@ static int examine(const fl_doctor_line *line)
     name_target(line, target);
     fl_chart_init(&chart, line->json, target);
     exam.loop = fl_loop_new();
-    fl_signals *signals =
-        exam.loop != NULL ? fl_signals_watch(exam.loop, on_signal, &exam)
-                          : NULL;
+    fl_signals *signals = exam.loop != NULL
+                              ? fl_signals_watch(exam.loop, on_signal, &exam)
+                              : NULL;
     if (signals != NULL) {
         look(&exam);
         code = exit_of(&exam);

@@ -120,9 +120,8 @@ static void on_child_closed(void *user)
 static const fl_stream_events stream_events = {
     .on_data = on_data, .on_end = on_end, .on_closed = on_stream_closed};
 
-static const fl_child_events child_events = {.on_stderr = on_stderr,
-                                             .on_exit = on_exit,
-                                             .on_closed = on_child_closed};
+static const fl_child_events child_events = {
+    .on_stderr = on_stderr, .on_exit = on_exit, .on_closed = on_child_closed};
 
 /* What it was, for people: "exit code 3", "signal 9 (Killed)". */
 static const char *name_end(const fl_child_exit *how, char out[64])

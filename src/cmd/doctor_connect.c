@@ -102,8 +102,9 @@ static void advise_unreached(const fl_exam *exam, fl_status status,
                  "A firewall drops what is not answered at all: check it, and "
                  "the address. --timeout SECONDS waits longer.");
     else if (status == FL_E_NOT_FOUND && address->host[0] == '\0')
-        snprintf(out, ADVICE, "Is the server running, and is its socket "
-                              "there?");
+        snprintf(out, ADVICE,
+                 "Is the server running, and is its socket "
+                 "there?");
     else
         snprintf(out, ADVICE,
                  "Check how the name is spelt, the network, and the name "
@@ -184,9 +185,9 @@ static void report_stranger(const fl_exam *exam, const fl_tls_facts *facts)
         exam->chart, FL_CHART_NOTE, "tls.certificate",
         "Compare it with the one you expect.",
         "the certificate is for %s, until %s, by %s",
-        fl_chart_quote(fl_span_of(facts->names[0] != '\0' ? facts->names
-                                                          : facts->subject),
-                       names),
+        fl_chart_quote(
+            fl_span_of(facts->names[0] != '\0' ? facts->names : facts->subject),
+            names),
         date,
         facts->self_signed ? "itself"
                            : fl_chart_quote(fl_span_of(facts->issuer), issuer));
@@ -272,8 +273,8 @@ static bool find_way(fl_exam *exam, fl_proxy *proxy)
     *proxy = (fl_proxy){0};
     if (!fl_exam_is_http(exam) && !fl_address_is_websocket(address))
         return true;
-    if (fl_proxy_choose(&env, exam->tls != NULL, address->host, address->port,
-                        proxy, &error) != FL_OK) {
+    if (fl_proxy_choose(&env, fl_address_is_tls(address), address->host,
+                        address->port, proxy, &error) != FL_OK) {
         fl_chart_find(exam->chart, FL_CHART_FAULT, "connection.proxy",
                       "See to HTTPS_PROXY, http_proxy and ALL_PROXY.", "%s",
                       error.text);
@@ -295,7 +296,7 @@ static bool knock_at(fl_exam *exam, const fl_proxy *proxy, const char *tunnel)
         .host = proxy->used ? proxy->host : address->host,
         .port = proxy->used ? proxy->port : address->port,
         .path = address->path[0] != '\0' ? address->path : NULL,
-        .tls = exam->tls,
+        .tls = fl_address_is_tls(address) ? exam->tls : NULL,
         .server_name = expected != NULL ? expected : address->host,
         .tunnel = tunnel,
         .limits.open_timeout_ms = exam->step_ms,
@@ -315,11 +316,10 @@ bool fl_exam_connection(fl_exam *exam)
     fl_buf tunnel;
     bool reached = false;
 
-    fl_chart_group(exam->chart, exam->tls != NULL ? "connection, TLS"
-                                                  : "connection");
+    fl_chart_group(exam->chart, "connection");
     fl_buf_init(&tunnel, TUNNEL_MAX);
     if (find_way(exam, &proxy) &&
-        (!proxy.used || exam->tls == NULL ||
+        (!proxy.used || !fl_address_is_tls(address) ||
          fl_proxy_write_connect(&proxy, address->host, address->port,
                                 &tunnel) == FL_OK))
         reached = knock_at(exam, &proxy, fl_buf_view(&tunnel).ptr);

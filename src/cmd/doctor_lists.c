@@ -1,11 +1,9 @@
 /*
  * doctor_lists.c - what a server lists, page by page.
- *
- * Names are remembered in one buffer, each behind the other, and looked for
- * there: lists are short, and a server that lists thousands has other trouble.
  */
 #include "cmd/doctor_protocol.h"
 
+#include "base/map.h"
 #include "base/span.h"
 #include "json/nav.h"
 
@@ -14,7 +12,7 @@
 
 enum {
     PAGES = 1000,
-    NAMES_MAX = 16 * 1024 * 1024,
+    NAMES_MAX = 1000 * 1000,
     CURSOR = 64 * 1024,
     MANY_TOOLS = 100,
 };
@@ -37,8 +35,7 @@ typedef struct listing {
     bool modern;
     size_t count;
     unsigned pages;
-    fl_buf names;   /* "name"\n each, as JSON has them */
-    fl_buf cursors; /* likewise */
+    fl_map names, cursors; /* those seen, as JSON has them */
     fl_flaw twice, unnamed;
     fl_tool_flaws tools;
     const char *trouble; /* that ends it; NULL: none */
@@ -46,18 +43,9 @@ typedef struct listing {
 } listing;
 
 /* Whether it was there; it is from now on. */
-static bool remember(fl_buf *all, fl_span token)
+static bool remember(fl_map *all, fl_span token)
 {
-    fl_span rest = fl_buf_view(all);
-
-    while (rest.len > 0) {
-        fl_span line = {rest.ptr, fl_span_find(rest, '\n')};
-        if (fl_span_equal(line, token))
-            return true;
-        rest = fl_span_from(rest, line.len + 1);
-    }
-    return fl_buf_append(all, token) != FL_OK ||
-           fl_buf_append(all, FL_SPAN("\n")) != FL_OK;
+    return fl_map_add(all, token, all) == FL_E_IN_USE;
 }
 
 static void take_item(listing *list, fl_span item)
@@ -114,11 +102,11 @@ static fl_status ask_page(fl_talk *talk, const listing *list, fl_buf *params,
     fl_status rc;
 
     fl_buf_clear(params);
-    rc = fl_buf_printf(params, "{%s%s%s%.*s}",
-                       list->modern ? FL_EXAM_CLAIM : "",
-                       list->modern && cursor.len > 0 ? "," : "",
-                       cursor.len > 0 ? "\"cursor\":" : "", (int)cursor.len,
-                       cursor.len > 0 ? cursor.ptr : "");
+    rc =
+        fl_buf_printf(params, "{%s%s%s%.*s}", list->modern ? FL_EXAM_CLAIM : "",
+                      list->modern && cursor.len > 0 ? "," : "",
+                      cursor.len > 0 ? "\"cursor\":" : "", (int)cursor.len,
+                      cursor.len > 0 ? cursor.ptr : "");
     if (rc == FL_OK) {
         char *end = fl_buf_reserve(params, 1);
         if (end == NULL)
@@ -208,10 +196,10 @@ void fl_exam_lists(fl_exam *exam, fl_talk *talk, fl_span capabilities,
 
         if (said.len == 0 || talk->link == NULL || !fl_exam_goes_on(exam))
             continue;
-        fl_buf_init(&list.names, NAMES_MAX);
-        fl_buf_init(&list.cursors, NAMES_MAX);
+        fl_map_init(&list.names, NAMES_MAX);
+        fl_map_init(&list.cursors, NAMES_MAX);
         look_at_list(exam, talk, &list);
-        fl_buf_reset(&list.names);
-        fl_buf_reset(&list.cursors);
+        fl_map_deinit(&list.names);
+        fl_map_deinit(&list.cursors);
     }
 }

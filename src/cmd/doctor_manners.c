@@ -15,9 +15,9 @@
 /* What every server of the era answers. */
 static fl_status ask_plainly(fl_talk *talk, const char *id, bool modern)
 {
-    return modern ? fl_talk_ask(talk, id, "server/discover",
-                                "{" FL_EXAM_CLAIM "}")
-                  : fl_talk_ask(talk, id, "ping", NULL);
+    return modern
+               ? fl_talk_ask(talk, id, "server/discover", "{" FL_EXAM_CLAIM "}")
+               : fl_talk_ask(talk, id, "ping", NULL);
 }
 
 static void look_at_ping(fl_exam *exam, fl_talk *talk)
@@ -72,9 +72,8 @@ static void look_at_ids(fl_exam *exam, fl_talk *talk, bool modern)
 
 static void look_at_unknown(fl_exam *exam, fl_talk *talk, bool modern)
 {
-    fl_status rc =
-        fl_talk_ask(talk, "3", "fairlead/no-such-method",
-                    modern ? "{" FL_EXAM_CLAIM "}" : NULL);
+    fl_status rc = fl_talk_ask(talk, "3", "fairlead/no-such-method",
+                               modern ? "{" FL_EXAM_CLAIM "}" : NULL);
     int64_t code = fl_talk_code(talk);
 
     if (rc == FL_E_REMOTE && code == -32601)

@@ -8,8 +8,9 @@
 #include "cmd/doctor_protocol.h"
 
 #include "base/span.h"
-#include "json/nav.h"
+#include "cmd/probe.h"
 #include "rpc/revision.h"
+#include "json/nav.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,6 @@ typedef struct standing {
     char spoken[LIST]; /* legacy revisions, newest first */
     const char *newest;
     bool legacy, modern;
-    bool unknown_method; /* it answered as it should what it does not know */
 } standing;
 
 static void add_name(char *list, const char *name)
@@ -190,9 +190,9 @@ static bool supports(fl_span versions)
 
 static void report_modern(fl_exam *exam, const fl_talk *talk)
 {
-    bool typed = fl_json_string_is(
-        fl_json_get(talk->msg.result, FL_SPAN("resultType")),
-        FL_SPAN("complete"));
+    bool typed =
+        fl_json_string_is(fl_json_get(talk->msg.result, FL_SPAN("resultType")),
+                          FL_SPAN("complete"));
 
     fl_chart_ok(exam->chart, "protocol.modern",
                 "stateless: 2026-07-28, by server/discover");
@@ -236,8 +236,8 @@ static bool open_modern(fl_exam *exam, fl_talk *talk, standing *found)
         rc = fl_talk_ask(talk, "1", "server/discover", "{" FL_EXAM_CLAIM "}");
     talk->patience_ms = 0;
     found->modern =
-        rc == FL_OK && supports(fl_json_get(talk->msg.result,
-                                            FL_SPAN("supportedVersions")));
+        rc == FL_OK &&
+        supports(fl_json_get(talk->msg.result, FL_SPAN("supportedVersions")));
     if (found->modern)
         report_modern(exam, talk);
     else if (found->legacy)
@@ -262,11 +262,37 @@ static void look_closer(fl_exam *exam, fl_talk *talk, bool modern)
     fl_buf_reset(&kept);
 }
 
+/* HTTP where lines were expected is the usual mistake. */
+static bool speaks_http(fl_exam *exam, char url[FL_EXAM_URL])
+{
+    bool tls = fl_address_is_tls(&exam->address);
+    bool does = false;
+    fl_probe probe;
+
+    if (exam->address.host[0] == '\0' || fl_exam_is_http(exam) ||
+        fl_address_is_websocket(&exam->address))
+        return false;
+    fl_exam_url(exam, tls ? "https" : "http", "/mcp", url);
+    fl_probe_make(&probe, exam,
+                  &(fl_probe_request){.method = "GET",
+                                      .url = fl_span_of(url),
+                                      .for_ms = PATIENCE_MS});
+    does = probe.status > 0;
+    fl_probe_deinit(&probe);
+    return does;
+}
+
 static void report_mute(fl_exam *exam, const fl_talk *talk)
 {
-    fl_chart_find(exam->chart, FL_CHART_FAULT, "protocol.open",
-                  "Does it speak MCP there? 'fairlead demo' is a server that "
-                  "does, to compare with.",
+    char url[FL_EXAM_URL], advice[FL_EXAM_URL + 64];
+
+    snprintf(advice, sizeof advice,
+             "Does it speak MCP there? 'fairlead demo' "
+             "is a server that does, to compare with.");
+    if (speaks_http(exam, url))
+        snprintf(advice, sizeof advice,
+                 "It speaks HTTP there: try 'fairlead doctor %s'.", url);
+    fl_chart_find(exam->chart, FL_CHART_FAULT, "protocol.open", advice,
                   "answers neither initialize nor server/discover: %s",
                   talk->why.text);
 }

@@ -13,12 +13,14 @@
 #include "io/tls.h"
 #include "transport/address.h"
 
+#include <fairlead/loop.h>
+
 typedef struct fl_exam {
     const fl_doctor_line *line;
     fl_chart *chart;
     fl_loop *loop;
     fl_address address; /* of line->url */
-    fl_tls *tls;        /* as the command line has it; NULL: none is needed */
+    fl_tls *tls;        /* as the command line has it; NULL with a command */
     uint64_t step_ms;   /* the most that one probe may take */
     uint64_t until;     /* loop time at which to end it all */
     bool interrupted;

@@ -14,6 +14,7 @@ static const char general[] =
     "  serve   put any MCP server behind any transport, for every client\n"
     "  connect the same for hosts that can only run a command\n"
     "  ps      list the gateways that run, and the processes behind them\n"
+    "  doctor  what is wrong with a server, and what to do about it\n"
     "  supergateway, mcp-proxy, mcp-remote\n"
     "          with the flags of these programs; also under their names, "
     "through\n"

@@ -11,5 +11,6 @@ void fl_help_demo(FILE *to);
 void fl_help_call(FILE *to);
 void fl_help_serve(FILE *to);
 void fl_help_ps(FILE *to);
+void fl_help_doctor(FILE *to);
 
 #endif

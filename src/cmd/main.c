@@ -8,6 +8,7 @@
 #include "cmd/call.h"
 #include "cmd/complain.h"
 #include "cmd/demo.h"
+#include "cmd/doctor.h"
 #include "cmd/exits.h"
 #include "cmd/face_run.h"
 #include "cmd/help.h"
@@ -23,8 +24,9 @@
 static int refuse(const char *word)
 {
     static const char *const known[] = {
-        "demo",      "call",       "serve",  "connect",   "ps", "supergateway",
-        "mcp-proxy", "mcp-remote", "--help", "--version", NULL};
+        "demo",       "call",   "serve",        "connect",
+        "ps",         "doctor", "supergateway", "mcp-proxy",
+        "mcp-remote", "--help", "--version",    NULL};
     const char *near = fl_suggest_nearest(fl_span_of(word), known);
     fl_error error;
 
@@ -49,6 +51,8 @@ int main(int argc, char **argv)
         return fl_connect_command(argv + 2);
     if (strcmp(word, "demo") == 0)
         return fl_demo(argv + 2);
+    if (strcmp(word, "doctor") == 0)
+        return fl_doctor_command(argv + 2);
     if (strcmp(word, "call") == 0)
         return fl_call_command(argv + 2);
     if (strcmp(word, "ps") == 0)

@@ -174,6 +174,7 @@ static fl_status make_pool(errand *at, const fl_url *url, const char *host)
     const fl_proxy *proxy = &at->proxy;
     fl_tls *tls = is_tls(url) ? at->exam->tls : NULL;
     const char *expected = line->options.tls.server_name;
+    bool here = strcmp(host, at->exam->address.host) == 0;
     fl_status rc = FL_OK;
     fl_buf tunnel;
 
@@ -187,7 +188,8 @@ static fl_status make_pool(errand *at, const fl_url *url, const char *host)
                 .connect = {.host = proxy->used ? proxy->host : host,
                             .port = proxy->used ? proxy->port : url->port,
                             .tls = tls,
-                            .server_name = expected != NULL ? expected : host,
+                            .server_name =
+                                here && expected != NULL ? expected : host,
                             .tunnel = fl_buf_view(&tunnel).ptr,
                             .limits.open_timeout_ms = at->exam->step_ms},
                 .version = 11,
@@ -212,8 +214,8 @@ static fl_status start(errand *at, const fl_probe_request *request)
     if (is_tls(&url) && at->exam->tls == NULL)
         return fl_error_set(why, FL_E_TLS, "there is no TLS to ask it with");
     snprintf(host, sizeof host, "%.*s", (int)url.host.len, url.host.ptr);
-    fl_status rc = fl_proxy_choose(&env, is_tls(&url), host, url.port,
-                                   &at->proxy, why);
+    fl_status rc =
+        fl_proxy_choose(&env, is_tls(&url), host, url.port, &at->proxy, why);
     if (rc != FL_OK)
         return rc;
     bool whole = at->proxy.used && !is_tls(&url);

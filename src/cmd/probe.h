@@ -14,8 +14,8 @@
 enum { FL_PROBE_FIELDS = 8 };
 
 typedef struct fl_probe_request {
-    const char *method; /* GET, POST, DELETE */
-    fl_span url;        /* http:// or https:// */
+    const char *method;               /* GET, POST, DELETE */
+    fl_span url;                      /* http:// or https:// */
     fl_field fields[FL_PROBE_FIELDS]; /* names in lower case; an empty one
                                          ends them */
     fl_span body;

@@ -85,13 +85,11 @@ static const fl_link_events events = {
     .on_closed = on_closed,
 };
 
-fl_status fl_talk_open(fl_talk *talk, fl_exam *exam)
+fl_status fl_talk_open_at(fl_talk *talk, fl_exam *exam, const char *url)
 {
-    const fl_doctor_line *line = exam->line;
-
     *talk = (fl_talk){.exam = exam};
     fl_buf_init(&talk->text, ANSWER_MAX);
-    fl_status rc = fl_link_connect(exam->loop, line->url, &line->options,
+    fl_status rc = fl_link_connect(exam->loop, url, &exam->line->options,
                                    &events, talk, &talk->link, &talk->why);
     if (rc != FL_OK) {
         talk->closed = true;
@@ -101,6 +99,11 @@ fl_status fl_talk_open(fl_talk *talk, fl_exam *exam)
         return fl_error_set(&talk->why, FL_E_TIMEOUT,
                             "cannot connect: no answer in time");
     return talk->open ? FL_OK : talk->why.status;
+}
+
+fl_status fl_talk_open(fl_talk *talk, fl_exam *exam)
+{
+    return fl_talk_open_at(talk, exam, exam->line->url);
 }
 
 void fl_talk_close(fl_talk *talk)
@@ -139,19 +142,20 @@ static fl_status judge(fl_talk *talk)
                             fl_chart_quote(talk->msg.id, shown));
     if (talk->msg.kind == FL_MSG_RESULT)
         return FL_OK;
-    return fl_error_set(
-        &talk->why, FL_E_REMOTE, "error %s",
-        fl_chart_quote(talk->msg.error, shown));
+    return fl_error_set(&talk->why, FL_E_REMOTE, "error %s",
+                        fl_chart_quote(talk->msg.error, shown));
 }
 
 fl_status fl_talk_ask(fl_talk *talk, const char *id, const char *method,
                       const char *params)
 {
-    const fl_span parts[] = {
-        FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"), fl_span_of(id),
-        FL_SPAN(",\"method\":\""),               fl_span_of(method),
-        FL_SPAN("\",\"params\":"),               fl_span_of(params),
-        FL_SPAN("}")};
+    const fl_span parts[] = {FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
+                             fl_span_of(id),
+                             FL_SPAN(",\"method\":\""),
+                             fl_span_of(method),
+                             FL_SPAN("\",\"params\":"),
+                             fl_span_of(params),
+                             FL_SPAN("}")};
     const fl_span bare[] = {parts[0], parts[1], parts[2], parts[3],
                             FL_SPAN("\"}")};
     uint64_t began = fl_exam_clock();

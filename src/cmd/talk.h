@@ -31,6 +31,9 @@ typedef struct fl_talk {
 /* Connects. FL_OK, or why not, which is in talk->why, too. Close it in either
  * case. */
 FL_MUST_USE fl_status fl_talk_open(fl_talk *talk, fl_exam *exam);
+/* The same with another address than the one on the command line. */
+FL_MUST_USE fl_status fl_talk_open_at(fl_talk *talk, fl_exam *exam,
+                                      const char *url);
 void fl_talk_close(fl_talk *talk);
 
 /*

@@ -48,7 +48,7 @@ typedef struct fl_child_exit {
                          then which step failed, and why */
     int code;         /* exit code, when signal is 0 */
     int signal;
-    bool told; /* by a signal of ours, so that how it ended is no news */
+    bool told;     /* by a signal of ours, so that how it ended is no news */
     unsigned left; /* processes that it left running when it ended by itself */
 } fl_child_exit;
 

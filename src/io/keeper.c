@@ -45,7 +45,7 @@ typedef struct keeper {
     bool child_gone;
     int how; /* the child's end, as from waitpid() */
     bool killing;
-    bool told; /* all were asked to end, so that leaving is no news */
+    bool told;    /* all were asked to end, so that leaving is no news */
     uint64_t due; /* when the next round comes; 0: none */
     int round_ms;
 } keeper;
