@@ -8,7 +8,10 @@
 
 #include "base/status.h"
 
-enum { TIMEOUT_MS = 10000 };
+enum {
+    TIMEOUT_MS = 10000,
+    GRACE_MS = 500, /* for each process but the first, which is watched */
+};
 
 static fl_status parse_flags(char **argv, fl_doctor_line *to, fl_words *words,
                              fl_error *error)
@@ -75,6 +78,8 @@ static void settle_options(fl_doctor_line *line)
     if (line->timeout_ms == 0)
         line->timeout_ms = TIMEOUT_MS;
     options->no_reconnect = true;
+    options->child.stop_grace_ms = GRACE_MS;
+    options->child.kill_grace_ms = GRACE_MS;
     options->open_timeout_ms = line->timeout_ms;
     options->http.allow_plaintext = true; /* that it is plain is a finding */
     if (line->env.count > 0)

@@ -37,6 +37,7 @@ typedef struct errand {
     fl_proxy proxy;
     fl_fields fields;
     fl_buf authority, target;
+    fl_buf names; /* of the headers of the command line */
     uint64_t began;
     bool stream;
     bool done, gone;
@@ -47,16 +48,25 @@ static errand *errand_of(fl_http_call *call)
     return FL_LIST_ENTRY(call, errand, call);
 }
 
+static fl_status append_lower(fl_buf *out, fl_span name)
+{
+    char *to = fl_buf_reserve(out, name.len);
+
+    if (to == NULL)
+        return FL_E_LIMIT;
+    for (size_t i = 0; i < name.len; i++) {
+        char letter = name.ptr[i];
+        bool upper = letter >= 'A' && letter <= 'Z';
+        to[i] = upper ? (char)(letter + ('a' - 'A')) : letter;
+    }
+    fl_buf_commit(out, name.len);
+    return FL_OK;
+}
+
 static fl_status keep_field(fl_buf *head, const fl_field *field)
 {
-    fl_status rc = FL_OK;
+    fl_status rc = append_lower(head, field->name);
 
-    for (size_t i = 0; i < field->name.len && rc == FL_OK; i++) {
-        char letter = field->name.ptr[i];
-        if (letter >= 'A' && letter <= 'Z')
-            letter = (char)(letter + ('a' - 'A'));
-        rc = fl_buf_append(head, (fl_span){&letter, 1});
-    }
     if (rc == FL_OK)
         rc = fl_buf_append(head, FL_SPAN(": "));
     if (rc == FL_OK)
@@ -124,15 +134,29 @@ static bool is_tls(const fl_url *url)
     return url->scheme.len == 5;
 }
 
+/* One of the command line's, in lower case as fields are sent. */
+static bool take_header(errand *at, const char *header, fl_field *field)
+{
+    size_t from = fl_buf_len(&at->names);
+    fl_error error;
+
+    if (fl_http_options_header(header, "", field, &error) != FL_OK ||
+        append_lower(&at->names, field->name) != FL_OK)
+        return false;
+    field->name.ptr = fl_buf_view(&at->names).ptr + from;
+    return true;
+}
+
 /* Ours first: those of the command line may not speak for us. */
 static fl_status make_fields(errand *at, const fl_probe_request *request,
                              bool through_proxy)
 {
     const fl_flag_list *more = &at->exam->line->headers.list;
     fl_field fields[FIELDS_MAX];
-    fl_error error;
     size_t count = 0;
 
+    if (fl_buf_reserve(&at->names, HEAD_MAX) == NULL) /* so that none moves */
+        return FL_E_NOMEM;
     fields[count++] = FL_FIELD_SET(USER_AGENT, FL_SPAN("fairlead/" FL_VERSION));
     if (through_proxy && at->proxy.authorization != NULL)
         fields[count++] =
@@ -142,8 +166,7 @@ static fl_status make_fields(errand *at, const fl_probe_request *request,
          i++)
         fields[count++] = request->fields[i];
     for (size_t i = 0; i < more->count && !request->bare; i++)
-        if (fl_http_options_header(more->items[i], "", &fields[count],
-                                   &error) == FL_OK)
+        if (take_header(at, more->items[i], &fields[count]))
             count++;
     return fl_fields_init(&at->fields, fields, count);
 }
@@ -251,6 +274,7 @@ static void finish(errand *at)
     fl_fields_deinit(&at->fields);
     fl_buf_reset(&at->authority);
     fl_buf_reset(&at->target);
+    fl_buf_reset(&at->names);
 }
 
 void fl_probe_make(fl_probe *probe, fl_exam *exam,
@@ -268,6 +292,7 @@ void fl_probe_make(fl_probe *probe, fl_exam *exam,
     fl_buf_init(&probe->body, BODY_MAX);
     fl_buf_init(&at.authority, HOST_MAX + 16);
     fl_buf_init(&at.target, TARGET_MAX);
+    fl_buf_init(&at.names, HEAD_MAX);
     if (start(&at, request) == FL_OK && !fl_exam_wait(exam, &at.done, ms) &&
         probe->status == 0)
         fl_error_set(&probe->why, FL_E_TIMEOUT, "no answer within %g s",
