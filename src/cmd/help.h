@@ -12,5 +12,6 @@ void fl_help_call(FILE *to);
 void fl_help_serve(FILE *to);
 void fl_help_ps(FILE *to);
 void fl_help_doctor(FILE *to);
+void fl_help_matrix(FILE *to);
 
 #endif

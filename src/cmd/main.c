@@ -12,6 +12,7 @@
 #include "cmd/exits.h"
 #include "cmd/face_run.h"
 #include "cmd/help.h"
+#include "cmd/matrix.h"
 #include "cmd/ps.h"
 #include "cmd/serve.h"
 #include "cmd/suggest.h"
@@ -24,9 +25,10 @@
 static int refuse(const char *word)
 {
     static const char *const known[] = {
-        "demo",       "call",   "serve",        "connect",
-        "ps",         "doctor", "supergateway", "mcp-proxy",
-        "mcp-remote", "--help", "--version",    NULL};
+        "demo",      "call",       "serve",  "connect",
+        "ps",        "doctor",     "matrix", "supergateway",
+        "mcp-proxy", "mcp-remote", "--help", "--version",
+        NULL};
     const char *near = fl_suggest_nearest(fl_span_of(word), known);
     fl_error error;
 
@@ -53,6 +55,8 @@ int main(int argc, char **argv)
         return fl_demo(argv + 2);
     if (strcmp(word, "doctor") == 0)
         return fl_doctor_command(argv + 2);
+    if (strcmp(word, "matrix") == 0)
+        return fl_matrix_command(argv + 2);
     if (strcmp(word, "call") == 0)
         return fl_call_command(argv + 2);
     if (strcmp(word, "ps") == 0)

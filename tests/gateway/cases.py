@@ -6,6 +6,7 @@ in its own process; what it saw is read from its record.
 """
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -227,8 +228,22 @@ def complain(why):
         print(f'#   {line[:600]}')
 
 
+def note(name, verdict):
+    """What came of a case, for test_matrix.py, if there is a place for it."""
+    place = os.environ.get('FL_FACTS')
+    if place:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        program = Path(sys.argv[0]).stem
+        with open(Path(place) / program, 'a', encoding='utf-8') as facts:
+            facts.write(json.dumps([name, verdict, time.time()]) + '\n')
+
+
 def main():
-    """Runs all cases, or those whose name has a word of the command line."""
+    """Runs all cases, or those whose name has a word of the command line.
+    With --list their names are told, and none is run."""
+    if sys.argv[1:] == ['--list']:
+        print('\n'.join(name for name, _ in CASES))
+        return 0
     chosen = [(name, function) for name, function in CASES
               if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
     failures = 0
@@ -240,10 +255,13 @@ def main():
             function()
             took = time.monotonic() - begun
             print(f'ok {number} - {name}\n# {took:.2f} s', flush=True)
+            note(name, 'ok')
         except Skip as why:
+            note(name, 'skipped')
             print(f'ok {number} - {name} # SKIP {why}', flush=True)
         except Exception as why:  # a case may fail in any way
             failures += 1
+            note(name, 'failed')
             print(f'not ok {number} - {name}')
             complain(why)
             sys.stdout.flush()

@@ -233,6 +233,12 @@ def consult(call, arguments):
         lambda answers: answers['model']['content']['text'])
 
 
+@tool(MODERN)
+def where(call, arguments):
+    return in_rounds(call, {'roots': {'method': 'roots/list'}},
+                     lambda answers: answers['roots']['roots'][0]['uri'])
+
+
 def in_rounds(call, questions, answer):
     """Asks in the first, answers in the second."""
     given = call.params.get('inputResponses')
