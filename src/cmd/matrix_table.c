@@ -68,7 +68,7 @@ static const fl_matrix_rule structured[] = {
      L3,
      M,
      MADE,
-     "given as text",
+     "given as text, where there is no other",
      {"an older client is given what it can read"}},
     {L3,
      L4,

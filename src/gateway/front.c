@@ -15,6 +15,7 @@
 #include "gateway/cells.h"
 #include "gateway/gateway.h"
 #include "gateway/inquiry.h"
+#include "gateway/legacy.h"
 #include "gateway/listening.h"
 #include "gateway/route.h"
 #include "io/loop.h"
@@ -284,6 +285,8 @@ static void heed(fl_front *front, const fl_msg *msg)
         if (front->state == FL_FRONT_OPENED) {
             front->state = FL_FRONT_READY;
             fl_to_modern_began(front);
+            if (front->back != NULL)
+                fl_legacy_hand_roots(front->back, front);
         }
     } else if (method == FL_METHOD_PROGRESS) {
         fl_inquiry_progress(front, msg);

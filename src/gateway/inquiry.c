@@ -3,7 +3,9 @@
  *
  * Whom does it mean? A server with one client means that one. Of many it most
  * likely means the one whose call is longest under way: that is why it asks.
- * With no call under way there is nobody to ask.
+ * With no call under way there is nobody to ask, but for roots, which many want
+ * to know at once: those that share a server look the same, so any will do. A
+ * client that is not ready yet is asked when it is.
  */
 #include "gateway/inquiry.h"
 
@@ -12,6 +14,7 @@
 #include "base/span.h"
 #include "gateway/cells.h"
 #include "gateway/gateway.h"
+#include "gateway/legacy.h"
 #include "gateway/route.h"
 #include "io/loop.h"
 #include "rpc/error.h"
@@ -182,18 +185,30 @@ static void pass_on(fl_front *front, fl_errand *errand, fl_back *back,
 }
 
 /* The client that a server means, and the call that it is about, if any. */
-static fl_front *whom(fl_back *back, fl_errand **errand)
+static fl_front *whom(fl_back *back, fl_method method, fl_errand **errand)
 {
     bool alone = back->own && !fl_list_empty(&back->fronts);
-    fl_front *only =
-        alone ? FL_LIST_ENTRY(back->fronts.next, fl_front, by_back) : NULL;
+    fl_front *first = !fl_list_empty(&back->fronts)
+                          ? FL_LIST_ENTRY(back->fronts.next, fl_front, by_back)
+                          : NULL;
+    fl_front *only = alone ? first : NULL;
 
     *errand = fl_back_about(back);
     if (*errand == NULL)
         *errand = fl_back_oldest(back, only, true);
     if (*errand == NULL)
         *errand = fl_back_oldest(back, only, false);
-    return alone ? only : *errand != NULL ? (*errand)->asker.front : NULL;
+    if (alone || (*errand == NULL && method == FL_METHOD_ROOTS_LIST))
+        return first;
+    return *errand != NULL ? (*errand)->asker.front : NULL;
+}
+
+void fl_inquiry_hand(fl_front *front, fl_back *back, fl_span id, fl_reply reply)
+{
+    const fl_msg msg = {
+        .kind = FL_MSG_REQUEST, .id = id, .method = FL_SPAN("roots/list")};
+
+    pass_on(front, NULL, back, &msg, reply);
 }
 
 void fl_inquiry_hear(fl_back *back, const fl_msg *msg, fl_reply reply)
@@ -213,7 +228,12 @@ void fl_inquiry_hear(fl_back *back, const fl_msg *msg, fl_reply reply)
         return;
     }
     back->route->told_apart = true;
-    fl_front *front = whom(back, &errand);
+    fl_front *front = whom(back, method, &errand);
+    if (errand == NULL && front != NULL && front->state != FL_FRONT_READY &&
+        method == FL_METHOD_ROOTS_LIST) {
+        fl_legacy_want_roots(back, msg, reply);
+        return;
+    }
     if ((errand != NULL ? !errand->asker.revision->legacy : front == NULL) &&
         fl_to_legacy_asks(back, errand, msg, reply))
         return;

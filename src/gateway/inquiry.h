@@ -15,6 +15,10 @@
 /* A request of the server. It is answered now, or passed on. */
 void fl_inquiry_hear(fl_back *back, const fl_msg *msg, fl_reply reply);
 
+/* One for roots that was held, for a client that can be asked now. */
+void fl_inquiry_hand(fl_front *front, fl_back *back, fl_span id,
+                     fl_reply reply);
+
 /* The server takes it back: notifications/cancelled. */
 void fl_inquiry_withdraw(fl_back *back, const fl_msg *msg);
 

@@ -57,8 +57,10 @@ void fl_legacy_free(fl_back *back);
  * "listChanged"}, or with no detail {"logging"}. */
 bool fl_legacy_has(const fl_back *back, const char *name, const char *detail);
 
-/* roots.c: the server wants to know them, and no call is under way. */
+/* roots.c: the server wants to know them, and nobody can be asked yet. */
 void fl_legacy_want_roots(fl_back *back, const fl_msg *msg, fl_reply reply);
+/* A client of the legacy era is ready, and can be asked. */
+void fl_legacy_hand_roots(fl_back *back, fl_front *front);
 /* A client has said what they are. */
 void fl_legacy_know_roots(fl_back *back, fl_span result);
 /* The server takes its question back. True: it was one of ours. */

@@ -3,9 +3,10 @@
  *
  * Many servers ask for roots as soon as they are initialized, when no call of
  * a client is under way that the question could be part of; and some of them
- * end when they are told that there are none. So the question is held. The
- * next call that may ask its client is not sent before that client was asked
- * for its roots; what it says is kept for a while.
+ * end when they are told that there are none. So the question is held: until a
+ * client of the legacy era is ready to be asked, or for the next call of a
+ * modern one, which is not sent before its client was asked for its roots; what
+ * that one says is kept for a while.
  *
  * A server may be waiting for the answer before it does anything else. If a
  * request of another kind is stuck meanwhile, the question is refused, and the
@@ -154,6 +155,20 @@ void fl_legacy_want_roots(fl_back *back, const fl_msg *msg, fl_reply reply)
     else if (legacy == NULL || hold(&legacy->roots, msg, reply) != FL_OK)
         fl_inquiry_refuse(reply, msg->id, FL_RPC_INTERNAL_ERROR,
                           FL_SPAN("too many questions wait for a client"));
+}
+
+void fl_legacy_hand_roots(fl_back *back, fl_front *front)
+{
+    fl_roots *roots = back->legacy != NULL ? &back->legacy->roots : NULL;
+
+    if (roots == NULL ||
+        !fl_front_can(front, FL_METHOD_ROOTS_LIST, (fl_span){0}))
+        return;
+    while (!fl_list_empty(&roots->held)) {
+        held *one = FL_LIST_ENTRY(roots->held.next, held, node);
+        fl_inquiry_hand(front, back, one->id, one->reply);
+        forget(roots, one);
+    }
 }
 
 void fl_legacy_know_roots(fl_back *back, fl_span result)

@@ -172,6 +172,12 @@ def media(call, arguments):
         'structuredContent': {'n': 1}}
 
 
+@tool(L3)
+def figures(call, arguments):
+    """Nothing but what older clients cannot read."""
+    return {'content': [], 'structuredContent': {'n': 1}}
+
+
 @tool(L4, L4)
 def titled(call, arguments):
     return text(ask_name(call, COLOUR))
