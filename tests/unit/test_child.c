@@ -671,6 +671,7 @@ static void test_child_takes_its_descendants_along(void **state)
         begin(&run, &options);
         end(&run);
         assert_code(&run, 0);
+        assert_int_equal(run.how.left, 1); /* those of its own */
         assert_int_equal(read_pids(&run, pids), cases[i].count);
         for (int k = 0; k < cases[i].count; k++)
             assert_int_equal(kill(pids[k], 0), -1);

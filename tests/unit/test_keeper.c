@@ -113,6 +113,14 @@ static void expect_end(const household *kept, int how)
     assert_int_equal(record.value, how);
 }
 
+static void expect_left(const household *kept, int count)
+{
+    fl_keeper_record record = hear(kept);
+
+    assert_int_equal(record.news, FL_KEEPER_LEFT);
+    assert_int_equal(record.value, count);
+}
+
 static void finish(household *kept)
 {
     int how = -1;
@@ -213,6 +221,7 @@ static void outlived(const char *manner, int count)
         pids[i] = next_pid(&kept);
     close(kept.in); /* the child exits; the others would stay */
     kept.in = -1;
+    expect_left(&kept, 1); /* the first of them; others have parents */
     expect_end(&kept, 0);
     for (int i = 0; i < count; i++)
         assert_int_equal(kill(pids[i], 0), -1);

@@ -7,6 +7,7 @@
 #include "io/acceptor.h"
 #include "io/connect.h"
 #include "io/tls.h"
+#include "io/tls_facts.h"
 #include "io_probe.h"
 #include "support/ration.h"
 
@@ -402,6 +403,26 @@ static void test_tls_client_skips_verification_only_when_told(void **state)
     scene_end(&s);
 }
 
+static void test_tls_tells_what_was_shown_verified_or_not(void **state)
+{
+    fl_tls_options server = server_options();
+    fl_tls_facts facts;
+    scene s;
+
+    (void)state;
+    scene_listen(&s, &server);
+    scene_connect(&s, &(fl_tls_options){.insecure_skip_verify = true}, NULL);
+    io_until(s.loop, s.client.opens == 1 && s.server.opens == 1);
+    assert_true(fl_tls_facts_read(s.client.stream, &facts));
+    assert_string_equal(facts.subject, "CN=server,O=Fairlead\\, Test");
+    assert_string_equal(facts.version, "TLSv1.3");
+    assert_true(facts.starts > 0 && facts.expires > facts.starts);
+    assert_non_null(strstr(facts.names, "localhost"));
+    assert_false(facts.self_signed);
+    assert_false(fl_tls_facts_read(s.server.stream, &facts));
+    scene_end(&s);
+}
+
 static void test_tls_server_knows_its_client(void **state)
 {
     fl_tls_options server = server_options();
@@ -737,6 +758,7 @@ int main(void)
         cmocka_unit_test(test_tls_pauses_in_the_middle_of_a_read),
         cmocka_unit_test(test_tls_may_be_closed_in_each_callback),
         cmocka_unit_test(test_tls_client_refuses_whom_it_cannot_verify),
+        cmocka_unit_test(test_tls_tells_what_was_shown_verified_or_not),
         cmocka_unit_test(test_tls_client_skips_verification_only_when_told),
         cmocka_unit_test(test_tls_server_knows_its_client),
         cmocka_unit_test(test_tls_server_refuses_clients_it_does_not_know),
