@@ -117,8 +117,11 @@ static void put_lines(fl_chart *chart, fl_chart_level level, const char *text,
 {
     const fl_term *to = &chart->out;
 
-    if (chart->shown == NULL)
-        fprintf(to->file, "Looking at %s\n", chart->target);
+    if (chart->shown == NULL) {
+        fputs("Looking at ", to->file);
+        fl_term_put(to, fl_span_of(chart->target));
+        fputc('\n', to->file);
+    }
     if (chart->shown != chart->group) {
         fputc('\n', to->file);
         fl_term_say(to, FL_TERM_BOLD, "%s\n", chart->group);

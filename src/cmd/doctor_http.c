@@ -89,6 +89,7 @@ static void ask_modern(fl_probe *probe, fl_exam *exam, const char *url)
  * gets through while it is said. */
 static void look_at_listen(fl_exam *exam, const char *url)
 {
+    uint64_t ms = exam->step_ms < STREAM_MS ? exam->step_ms : STREAM_MS;
     fl_probe probe;
 
     fl_exam_post(&probe, exam,
@@ -97,7 +98,7 @@ static void look_at_listen(fl_exam *exam, const char *url)
                      .revision = "2026-07-28",
                      .rpc_method = "subscriptions/listen",
                      .stream = true,
-                     .for_ms = STREAM_MS,
+                     .for_ms = ms,
                      .body = FL_SPAN(
                          "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":"
                          "\"subscriptions/listen\",\"params\":{" FL_EXAM_CLAIM
@@ -112,7 +113,7 @@ static void look_at_listen(fl_exam *exam, const char *url)
                       "'proxy_buffering off' in nginx, X-Accel-Buffering: no, "
                       "Cache-Control: no-transform, and no compression.",
                       "nothing of a stream arrives within %g s",
-                      STREAM_MS / 1e3);
+                      (double)ms / 1e3);
     fl_probe_deinit(&probe);
 }
 
@@ -149,18 +150,17 @@ static void report_redirect(fl_exam *exam, const fl_probe *probe)
 }
 
 /* Neither endpoint nor path: what the status says. */
-static void report_refusal(fl_exam *exam, const char *url,
-                           const fl_probe *probe)
+static void report_refusal(fl_exam *exam, const fl_probe *probe)
 {
     char other[FL_EXAM_URL], advice[ADVICE];
 
     switch (probe->status) {
     case 426:
+        fl_exam_url(exam, fl_address_is_tls(&exam->address) ? "wss" : "ws",
+                    NULL, other);
         snprintf(advice, sizeof advice,
-                 "It wants a WebSocket: try 'fairlead doctor %s'.",
-                 fl_exam_url(exam,
-                             fl_address_is_tls(&exam->address) ? "wss" : "ws",
-                             NULL, other));
+                 "It wants a WebSocket: try 'fairlead doctor %.*s'.",
+                 (int)strcspn(other, "?"), other);
         report_status(exam, probe, advice);
         break;
     case 400:
@@ -181,7 +181,7 @@ static void report_refusal(fl_exam *exam, const char *url,
     case 404:
     case 405:
     case 501:
-        fl_exam_http_lost(exam, url, probe);
+        fl_exam_http_lost(exam, probe);
         break;
     default:
         report_status(exam, probe,
@@ -194,13 +194,13 @@ static void report_refusal(fl_exam *exam, const char *url,
     }
 }
 
-static void report_media(fl_exam *exam, const char *url, const fl_probe *probe)
+static void report_media(fl_exam *exam, const fl_probe *probe)
 {
     fl_span type = fl_probe_field(probe, "content-type");
     char shown[FL_CHART_QUOTE];
 
     if (fl_probe_is(probe, "text/html")) {
-        fl_exam_http_lost(exam, url, probe);
+        fl_exam_http_lost(exam, probe);
         return;
     }
     fl_chart_find(exam->chart, FL_CHART_FAULT, "http.media",
@@ -288,11 +288,11 @@ static bool sort(fl_exam *exam, const char *url, const fl_probe *hello)
     else if (hello->status / 100 == 3)
         report_redirect(exam, hello);
     else if (hello->status / 100 == 2)
-        report_media(exam, url, hello);
+        report_media(exam, hello);
     else if (look_at_modern_alone(exam, url))
         return true;
     else
-        report_refusal(exam, url, hello);
+        report_refusal(exam, hello);
     return false;
 }
 

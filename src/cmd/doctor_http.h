@@ -33,7 +33,7 @@ void fl_exam_post_ping(fl_probe *probe, fl_exam *exam, const char *url,
 bool fl_exam_is_mcp(const fl_probe *probe);
 
 /* What is at the endpoint instead of one: other paths, other transports. */
-void fl_exam_http_lost(fl_exam *exam, const char *url, const fl_probe *probe);
+void fl_exam_http_lost(fl_exam *exam, const fl_probe *probe);
 
 /* 401 and 403: whether a client can find out how to be let in. */
 void fl_exam_http_auth(fl_exam *exam, const char *url, const fl_probe *probe);

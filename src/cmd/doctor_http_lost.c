@@ -76,27 +76,28 @@ static bool find_sse(fl_exam *exam, char url[FL_EXAM_URL])
     return false;
 }
 
-void fl_exam_http_lost(fl_exam *exam, const char *url, const fl_probe *probe)
+void fl_exam_http_lost(fl_exam *exam, const fl_probe *probe)
 {
     const char *what = fl_probe_is(probe, "text/html") ? ", and a page for "
                                                          "people"
                                                        : "";
     char other[FL_EXAM_URL], advice[ADVICE];
 
-    (void)url;
-    if (find_endpoint(exam, other))
+    if (find_endpoint(exam, other)) {
         snprintf(advice, sizeof advice, "The endpoint is elsewhere: use %s.",
                  other);
-    else if (find_sse(exam, other))
+    } else if (find_sse(exam, other)) {
+        other[strcspn(other, "?")] = '\0'; /* a token may follow */
         snprintf(advice, sizeof advice,
                  "It speaks the HTTP+SSE of 2024-11-05: use sse+%s with "
                  "fairlead, and %s in clients that know it. 'fairlead serve' "
                  "makes a modern one of it.",
                  other, other);
-    else
+    } else {
         snprintf(advice, sizeof advice,
                  "Which path has the server? Neither /mcp nor /sse nor / is "
                  "one; its documentation, or its log, names it.");
+    }
     fl_chart_find(exam->chart, FL_CHART_FAULT, "http.path", advice,
                   "there is no MCP endpoint: a POST is answered with %u %s%s",
                   probe->status, fl_http_reason(probe->status), what);

@@ -45,20 +45,21 @@ static void tell_initialized(fl_exam *exam, const char *url, fl_span session)
     if (probe.status == 202)
         fl_chart_ok(exam->chart, "http.notification",
                     "takes notifications with 202");
-    else
+    else if (probe.status > 0)
         fl_chart_find(exam->chart,
                       probe.status / 100 == 2 ? FL_CHART_NOTE : FL_CHART_FAULT,
                       "http.notification",
                       "Take a notification with 202 and no body: it is not a "
                       "request, and has no answer.",
-                      probe.status > 0
-                          ? "answers a notification with %u, not 202%.0s"
-                          : "does not answer a notification%.0u: %s",
-                      probe.status, probe.why.text);
+                      "answers a notification with %u, not 202", probe.status);
+    else
+        fl_chart_find(exam->chart, FL_CHART_FAULT, "http.notification",
+                      "Answer each POST, a notification with 202.",
+                      "does not answer a notification: %s", probe.why.text);
     fl_probe_deinit(&probe);
 }
 
-static void report_stream(fl_exam *exam, const fl_probe *probe)
+static void report_stream(fl_exam *exam, const fl_probe *probe, uint64_t ms)
 {
     if (probe->status == 405)
         fl_chart_ok(exam->chart, "http.get",
@@ -73,7 +74,7 @@ static void report_stream(fl_exam *exam, const fl_probe *probe)
                       "proxy may hold it back: 'proxy_buffering off' in nginx, "
                       "X-Accel-Buffering: no.",
                       "nothing of the standing stream arrives within %g s",
-                      STREAM_MS / 1e3);
+                      (double)ms / 1e3);
     else
         fl_chart_find(exam->chart, FL_CHART_WARNING, "http.get",
                       "Answer a GET with an event stream, or with 405 if "
@@ -97,7 +98,7 @@ static void look_at_stream(fl_exam *exam, const char *url, fl_span session)
     if (session.len > 0)
         request.fields[2] = FL_FIELD_SET(MCP_SESSION_ID, session);
     fl_probe_make(&probe, exam, &request);
-    report_stream(exam, &probe);
+    report_stream(exam, &probe, request.for_ms);
     fl_probe_deinit(&probe);
 }
 

@@ -84,15 +84,16 @@ static void look_at_unknown(fl_exam *exam, fl_talk *talk, bool modern)
                       "Use -32601 (Method not found): clients go by it to "
                       "find out what a server has.",
                       "answers an unknown method with %lld", (long long)code);
-    else
-        fl_chart_find(exam->chart,
-                      rc == FL_OK ? FL_CHART_WARNING : FL_CHART_FAULT,
-                      "protocol.unknown-method",
+    else if (rc == FL_OK)
+        fl_chart_find(exam->chart, FL_CHART_WARNING, "protocol.unknown-method",
                       "Answer what is not known with the error -32601 (Method "
-                      "not found); a client waits for it.",
-                      rc == FL_OK ? "takes any method for one of its own%.0s"
-                                  : "an unknown method is not answered: %s",
-                      talk->why.text);
+                      "not found), not with a result.",
+                      "takes any method for one of its own");
+    else
+        fl_chart_find(exam->chart, FL_CHART_FAULT, "protocol.unknown-method",
+                      "Answer what is not known with the error -32601 (Method "
+                      "not found): a client waits for it.",
+                      "an unknown method is not answered: %s", talk->why.text);
 }
 
 void fl_exam_manners(fl_exam *exam, fl_talk *talk, bool modern)

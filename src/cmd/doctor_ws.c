@@ -48,7 +48,8 @@ static void report_refused(fl_exam *exam, const fl_error *why)
 
     if (is_streamable(exam, url))
         snprintf(advice, sizeof advice,
-                 "It speaks Streamable HTTP there: use %s.", url);
+                 "It speaks Streamable HTTP there: use %.*s.",
+                 (int)strcspn(url, "?"), url); /* a token may follow */
     else if (find_socket(exam, url))
         snprintf(advice, sizeof advice, "It takes sockets elsewhere: use %s.",
                  url);
