@@ -93,6 +93,7 @@ static void on_child_closed(void *user)
 {
     fl_visit *at = user;
 
+    at->child = NULL;
     at->child_closed = true;
 }
 
@@ -158,7 +159,8 @@ static bool look(fl_visit *at)
     if (answered && !at->exited)
         take_leave(at);
     fl_stream_close(at->stream);
-    fl_child_stop(at->child);
+    if (at->child != NULL)
+        fl_child_stop(at->child);
     fl_exam_wait_closed(at->exam, &at->stream_closed);
     fl_exam_wait_closed(at->exam, &at->child_closed);
     return answered;

@@ -13,7 +13,7 @@ enum { FL_VISIT_GRACE_MS = 3000 }; /* from the end of stdin to SIGTERM */
 
 typedef struct fl_visit {
     fl_exam *exam;
-    fl_child *child;
+    fl_child *child; /* NULL once it has gone */
     fl_stream *stream;
     fl_lines lines, errors;
     fl_last_words words; /* of its stderr */
