@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """test_docs.py - the transcripts in docs/http.md, docs/websocket.md,
-docs/moving.md and docs/gateway.md, run as they stand.
-docs/moving.md and docs/doctor.md, run as they stand.
+docs/moving.md, docs/gateway.md and docs/doctor.md, run as they stand.
 
 Prints TAP. FAIRLEAD names the program. Each page has a demo of its own, whose
 address is $URL, and its port $PORT. A block marked `console` is one test:
@@ -25,7 +24,7 @@ DOCS = Path(__file__).resolve().parents[2] / 'docs'
 PAGES = {'http': ('http://127.0.0.1:0/mcp', 'curl'),
          'websocket': ('ws://127.0.0.1:0/mcp', 'od'),
          'moving': ('tcp://127.0.0.1:0', 'sh'),
-         'gateway': ('tcp://127.0.0.1:0', 'grep')}
+         'gateway': ('tcp://127.0.0.1:0', 'grep'),
          'doctor': ('http://127.0.0.1:0/mcp', 'sh')}
 MARK = 'end-of-command'
 
