@@ -28,12 +28,20 @@ typedef struct fl_breaker {
     unsigned failed;   /* in a row, so far */
     uint64_t since_ms; /* the first of these failed; or it opened; or somebody
                           was let through */
+    bool relented;     /* OPEN, and yet the next one may */
 } fl_breaker;
+
+/* Would it? Nobody has asked yet. */
+bool fl_breaker_would(const fl_breaker *breaker, uint64_t now_ms,
+                      uint64_t *wait_ms);
 
 /* May somebody ask now? If not, `wait_ms` says when to come back. A trial that
  * is neither a success nor a failure within the pause is forgotten: whoever
  * made it has gone. */
 bool fl_breaker_allow(fl_breaker *breaker, uint64_t now_ms, uint64_t *wait_ms);
+
+/* Something speaks for it: the next one may find out, pause or not. */
+void fl_breaker_relent(fl_breaker *breaker);
 
 /* How it went, for anybody who asked. */
 void fl_breaker_succeed(fl_breaker *breaker);

@@ -186,6 +186,42 @@ static void test_breaker_without_a_number_never_opens(void **state)
     assert_allowed(&breaker, START);
 }
 
+static void test_breaker_says_what_it_would_and_stays(void **state)
+{
+    fl_breaker breaker = open_at(START);
+    uint64_t wait_ms;
+
+    (void)state;
+    assert_false(fl_breaker_would(&breaker, START + PAUSE - 1, &wait_ms));
+    assert_int_equal(wait_ms, 1);
+    assert_true(fl_breaker_would(&breaker, START + PAUSE, &wait_ms));
+    assert_int_equal(wait_ms, 0);
+    assert_int_equal(breaker.state, FL_BREAKER_OPEN);
+}
+
+static void test_breaker_relents_for_one(void **state)
+{
+    fl_breaker breaker = open_at(START);
+
+    (void)state;
+    fl_breaker_relent(&breaker);
+    assert_allowed(&breaker, START + 1);
+    assert_refused(&breaker, START + 2, PAUSE - 1); /* the trial is on */
+    fl_breaker_fail(&breaker, START + 3);
+    assert_refused(&breaker, START + 3, PAUSE);
+}
+
+static void test_breaker_that_is_closed_has_nothing_to_relent(void **state)
+{
+    fl_breaker breaker = make();
+
+    (void)state;
+    fl_breaker_relent(&breaker);
+    for (int i = 0; i < FAILURES; i++)
+        fl_breaker_fail(&breaker, START);
+    assert_refused(&breaker, START, PAUSE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +239,9 @@ int main(void)
         cmocka_unit_test(test_breaker_is_not_kept_open_by_late_failures),
         cmocka_unit_test(test_breaker_closes_for_a_late_answer),
         cmocka_unit_test(test_breaker_without_a_number_never_opens),
+        cmocka_unit_test(test_breaker_says_what_it_would_and_stays),
+        cmocka_unit_test(test_breaker_relents_for_one),
+        cmocka_unit_test(test_breaker_that_is_closed_has_nothing_to_relent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
