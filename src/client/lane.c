@@ -57,6 +57,11 @@ fl_client *fl_lane_open(fl_loop *loop, const char *url,
     return NULL;
 }
 
+void fl_lane_drop(fl_client *lane)
+{
+    fl_client_abandon(lane);
+}
+
 bool fl_lane_is_ready(const fl_client *lane)
 {
     return lane->state == FL_CLIENT_READY;

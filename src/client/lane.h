@@ -52,6 +52,9 @@ FL_MUST_USE fl_client *fl_lane_open(fl_loop *loop, const char *url,
                                     const fl_lane_events *events, void *user,
                                     fl_error *error);
 
+/* Closes it, and hears no more of it. Not from under one of its events. */
+void fl_lane_drop(fl_client *lane);
+
 bool fl_lane_is_ready(const fl_client *lane);
 
 /* NULL until it is ready. */

@@ -18,13 +18,14 @@ extern const fl_transport fl_transport_http, fl_transport_sse;
 #define SESSION                                                                \
     .send = fl_http_session_send, .answer = fl_http_session_answer,            \
     .field = fl_http_turn_field, .close = fl_http_session_close,               \
-    .hang_up = fl_http_turn_hang_up, .free = fl_http_session_free,             \
-    .info = fl_http_session_info
+    .hang_up = fl_http_turn_hang_up, .retry = fl_http_turn_retry,              \
+    .free = fl_http_session_free, .info = fl_http_session_info
 
 #define STATELESS                                                              \
     .send = fl_http_stateless_send, .answer = fl_http_stateless_answer,        \
     .field = fl_http_turn_field, .close = fl_http_stateless_close,             \
-    .free = fl_http_stateless_free, .info = fl_http_stateless_info
+    .retry = fl_http_turn_retry, .free = fl_http_stateless_free,               \
+    .info = fl_http_stateless_info
 
 #define CHANNEL                                                                \
     .send = fl_http_sse_send, .answer = fl_http_sse_answer,                    \

@@ -29,6 +29,7 @@ void fl_post_end(fl_post *post, const fl_msg *msg)
     fl_link_ref(&client->link);
     if (msg != NULL) {
         client->link.blame = post->blame.status != FL_OK ? &post->blame : NULL;
+        client->link.unsent = post->unsent;
         fl_http_client_deliver(client, msg);
         client->link.blame = NULL;
     }

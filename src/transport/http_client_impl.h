@@ -57,6 +57,7 @@ struct fl_post {
     unsigned refusal; /* the status that made us look for a 2024 server */
     fl_buf refusal_text;
     fl_error blame; /* for an answer of our own; FL_OK: it is the server's */
+    bool unsent;    /* with it: the server cannot have seen the request */
 };
 
 struct fl_http_client {

@@ -282,6 +282,7 @@ static void request_done(fl_post *post, const fl_flight_outcome *outcome)
     if (resume(post, outcome))
         return;
     if (outcome->why != NULL) {
+        post->unsent = outcome->unsent && !post->resuming;
         fl_post_fail(post, outcome->status, outcome->why);
     } else if (outcome->streamed) {
         fl_error_set(&why, FL_E_CLOSED, "the stream ended before the answer");

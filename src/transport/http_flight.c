@@ -101,7 +101,7 @@ fl_status fl_flight_start(fl_flight *flight, const fl_flight_request *request)
     forget_response(flight);
     fl_sse_restart(&flight->sse);
     flight->redirects = 0;
-    flight->retried = false;
+    flight->retried = flight->unsent = false;
     forget_fields(flight);
     fl_status rc =
         fl_fields_init(&flight->fields, request->fields, request->count);
@@ -136,6 +136,7 @@ static void finish(fl_flight *flight, const fl_error *why)
         .status = flight->status,
         .streamed = flight->is_stream,
         .why = why,
+        .unsent = flight->unsent,
     };
 
     if (!flight->is_stream)
@@ -378,6 +379,7 @@ static void on_lost(fl_http_call *call, const fl_error *why, fl_http_loss loss)
 
     if (loss == FL_HTTP_LOSS_SENT || flight->retried ||
         (loss == FL_HTTP_LOSS_UNLINKED && wait_ms == 0)) {
+        flight->unsent = loss != FL_HTTP_LOSS_SENT;
         finish(flight, why);
         return;
     }

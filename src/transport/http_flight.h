@@ -34,6 +34,7 @@ typedef struct fl_flight_outcome {
     bool streamed;       /* it was an event stream: `body` is empty */
     fl_span body;        /* good for this call only */
     const fl_error *why; /* what went wrong, or NULL */
+    bool unsent;         /* ... before the server could have seen any of it */
 } fl_flight_outcome;
 
 typedef struct fl_flight_events {
@@ -74,6 +75,7 @@ struct fl_flight {
     bool is_lasting; /* only the peer's end of it is waited for */
     bool has_fields;
     bool retried;
+    bool unsent; /* it was lost, and nothing of it was sent */
     bool follows_all; /* 301 to 303, too: for a GET of an event stream */
     bool *gone;       /* set when it is given up under our feet */
 };

@@ -7,6 +7,7 @@
 #include "base/span.h"
 #include "rpc/error.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* For both kinds of link whose replies are turns. What is not answered at once
@@ -113,10 +114,22 @@ static void open_session(fl_http_turn *turn, const fl_span *parts, size_t count)
     fl_buf_truncate(&turn->hub->text, 0);
 }
 
+void fl_http_turn_retry(fl_link *link, void *stream, unsigned seconds)
+{
+    fl_http_turn *turn = stream;
+
+    (void)link;
+    if (turn != NULL)
+        turn->retry_s = seconds;
+}
+
 static fl_status answer_json(fl_link *link, fl_http_turn *turn, int code,
                              const fl_span *parts, size_t count)
 {
-    fl_field retry = FL_FIELD_SET(RETRY_AFTER, FL_SPAN("1"));
+    char seconds[16];
+    int n = snprintf(seconds, sizeof seconds, "%u",
+                     turn->retry_s > 0 ? turn->retry_s : 1);
+    fl_field retry = FL_FIELD_SET(RETRY_AFTER, ((fl_span){seconds, (size_t)n}));
     unsigned status = status_of(link, code);
 
     return fl_http_turn_answer(turn, status, &retry, status == 503 ? 1 : 0,

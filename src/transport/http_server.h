@@ -159,6 +159,7 @@ struct fl_http_turn {
     bool gzip;           /* the client takes packed bodies */
     bool dialect;        /* result and complete events */
     bool prefers_events; /* ... to JSON, even for an answer alone */
+    unsigned retry_s;    /* what a 503 says in Retry-After; 0: 1 */
     bool socket;         /* its link is a WebSocket, whose pipe it is */
     fl_span whole;       /* the body, if it came in one piece */
     char request_id[FL_HTTP_REQUEST_ID];
@@ -244,6 +245,8 @@ void fl_http_turn_shed(fl_http_turn *turn);
 void fl_http_turn_lost(fl_http_turn *turn, const fl_error *why);
 /* Ends the stream on our side; its client comes back for the rest. */
 void fl_http_turn_hang_up(fl_link *link, void *stream, uint64_t retry_ms);
+/* Its answer is a refusal for so long. */
+void fl_http_turn_retry(fl_link *link, void *stream, unsigned seconds);
 /* The exchange is the codec's again. */
 void fl_http_turn_let_go(fl_http_turn *turn);
 /* It has ended, or was never delivered: gives everything back. */

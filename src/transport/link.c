@@ -130,6 +130,16 @@ fl_status fl_reply_end_error(fl_reply reply, int code, const fl_span *parts,
     return rc;
 }
 
+fl_status fl_reply_end_retry(fl_reply reply, int code, unsigned retry_s,
+                             const fl_span *parts, size_t count)
+{
+    const fl_transport *transport = reply.link->transport;
+
+    if (retry_s > 0 && transport->retry != NULL)
+        transport->retry(reply.link, reply.stream, retry_s);
+    return fl_reply_end_error(reply, code, parts, count);
+}
+
 fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count)
 {
     return fl_reply_end_error(reply, 0, parts, count);

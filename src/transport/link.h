@@ -106,6 +106,7 @@ struct fl_link {
     unsigned holds; /* requests in flight: a link with any is not idle */
     fl_link_state state;
     bool server;       /* accepted by a listener: the peer is a client */
+    bool unsent;       /* with `blame`: nothing of the request has arrived */
     uint16_t endpoint; /* of that; 0: the first */
 
     /* During on_message: why the transport made this error up, in place of an
@@ -159,6 +160,10 @@ fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count);
  * statuses of its own chooses one by it (rpc/error.h). */
 fl_status fl_reply_end_error(fl_reply reply, int code, const fl_span *parts,
                              size_t count);
+
+/* The same for one that may be tried again, in so many seconds. */
+fl_status fl_reply_end_retry(fl_reply reply, int code, unsigned retry_s,
+                             const fl_span *parts, size_t count);
 
 /* What the request's envelope says beside the message: a header field of this
  * name, in lower case; {NULL, 0} when it does not, and on channels. Good for

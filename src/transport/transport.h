@@ -45,6 +45,9 @@ struct fl_transport {
     /* Lets the connection under a reply go; its client comes back for it.
      * NULL: that cannot be. */
     void (*hang_up)(fl_link *link, void *reply_stream, uint64_t retry_ms);
+    /* The answer will be a refusal, and its client may come back in so many
+     * seconds. NULL: there is nowhere to say that. */
+    void (*retry)(fl_link *link, void *reply_stream, unsigned seconds);
     /* The answer to our request of this id is not wanted any more. NULL:
      * nothing is to be done about it. */
     void (*cancel)(fl_link *link, fl_span id);
