@@ -58,6 +58,25 @@ typedef struct fl_upstream {
     const char *const *deny_tools;  /* nor are these */
     const char *prefix; /* of its tools and prompts, where all servers are
                            one; "NAME__" */
+
+    /* An outage. What was sent and may have run is never sent again, unless it
+     * changes nothing. */
+    unsigned connect_attempts;       /* to open one that never was; 3 */
+    uint64_t connect_backoff_ms;     /* after the first; of an address 1000, of
+                                        a command 250; twice that each time */
+    uint64_t connect_backoff_max_ms; /* at most; 10000, of a command 30000 */
+    unsigned queue_max;              /* requests that wait for it; 1000 */
+    size_t queue_bytes;              /* their size together; 16 MiB */
+    uint64_t queue_ms;               /* that one waits for it; as timeout_ms */
+    uint64_t health_ms; /* a server silent for so long is asked whether it is
+                           there; 30000, and only if it is open and somebody is
+                           on it. If given, whether or not. FL_NEVER: it is
+                           not. A command is not asked unless it is given */
+
+    /* One of several places where it runs: fl_gateway_add_replica(). */
+    const char *replica; /* what to call it; its address or command */
+    unsigned weight;     /* its share beside the others'; 1 */
+    bool standby;        /* it is asked only if no other is well */
 } fl_upstream;
 
 /* NULL when there is no memory. */
@@ -78,6 +97,29 @@ FL_API FL_MUST_USE fl_status fl_gateway_add(fl_gateway *gateway,
 FL_API FL_MUST_USE fl_status fl_gateway_remove(fl_gateway *gateway,
                                                const char *name,
                                                fl_error *error);
+
+/* Adds another place where the server of this name runs, at any time. `url`,
+ * `client`, and the last three count; all else is as it was when the name was
+ * added. New conversations and modern requests are shared among the replicas
+ * that are well, by weight; a legacy conversation stays with its own, and is
+ * moved to another when that is lost. 64 of them at most. */
+FL_API FL_MUST_USE fl_status fl_gateway_add_replica(fl_gateway *gateway,
+                                                    const fl_upstream *upstream,
+                                                    fl_error *error);
+
+/* Takes one away, but not the last. Its conversations move to others; what is
+ * in flight there gets five seconds. */
+FL_API FL_MUST_USE fl_status fl_gateway_remove_replica(fl_gateway *gateway,
+                                                       const char *name,
+                                                       const char *replica,
+                                                       fl_error *error);
+
+/* Gives it another weight; 0: it stands by. */
+FL_API FL_MUST_USE fl_status fl_gateway_weigh_replica(fl_gateway *gateway,
+                                                      const char *name,
+                                                      const char *replica,
+                                                      unsigned weight,
+                                                      fl_error *error);
 
 /* Clients may come by this address. */
 FL_API FL_MUST_USE fl_status fl_gateway_listen(fl_gateway *gateway,

@@ -248,6 +248,7 @@ static const char serve[] =
     "  --check                 say what is wrong with it, show the servers,\n"
     "                          and start none\n";
 
+/* Texts of their own: C promises room for so much in one. */
 static const char serve_server[] =
     "The server:\n"
     "  --era ERA               auto: find out; legacy: it is opened by\n"
@@ -261,9 +262,6 @@ static const char serve_server[] =
     "  --max-children N        processes, or sessions, at one time; 64\n"
     "  --warm N                of these started ahead, for who comes next\n"
     "  --one-at-a-time         calls that may ask their client something\n"
-    "  --breaker-failures N    in a row, after which the server is not asked\n"
-    "                          for a while; 5\n"
-    "  --breaker-pause SECONDS that while; 10\n"
     "  --child-idle SECONDS    end one that nobody uses; 300\n"
     "  --timeout SECONDS       without an answer or progress; 300\n"
     "  --max-time SECONDS      in all; 3600\n"
@@ -288,13 +286,40 @@ static const char serve_server[] =
     "  --name NAME             for the log, and its path: /servers/NAME/mcp\n"
     "  --control PATH          the socket that 'fairlead ps' asks; none: it "
     "is\n"
-    "                          not seen there\n"
-    "\n"
+    "                          not seen there\n";
+
+static const char serve_outages[] =
+    "Where else it runs, and outages:\n"
+    "  --replica \"URL [weight=N]\"\n"
+    "                          where else it runs; repeatable. Turns are "
+    "taken\n"
+    "                          by weight, 1; those of 0 are asked only if no\n"
+    "                          other is well\n"
+    "  --weight N              that of the first; 1\n"
+    "  --health-interval SECS  ask a silent server whether it is there; 30,\n"
+    "                          while somebody is on it; if given, always\n"
+    "  --no-health-checks      do not\n"
+    "  --connect-attempts N    to reach it, before its clients are told; 3\n"
+    "  --connect-backoff SECS  after the first; doubled each time; 1, of a\n"
+    "                          command 0.25\n"
+    "  --connect-backoff-max SECS\n"
+    "                          at most; 10, of a command 30\n"
+    "  --queue-max N           requests that wait for it meanwhile; 1000\n"
+    "  --queue-bytes BYTES     their size together; 16M\n"
+    "  --queue-time SECONDS    how long each waits; as --timeout\n"
+    "  --breaker-failures N    in a row, after which the server is not asked\n"
+    "                          for a while; 5\n"
+    "  --breaker-pause SECONDS that while; 10\n"
+    "  --drain SECONDS         for calls in flight, when it is to end; 5\n"
+    "\n";
+
+static const char serve_end[] =
     "Limits, HTTP, WebSocket, who may come, and what it says are as in\n"
     "'fairlead demo --help'.\n"
     "\n"
-    "SIGINT and SIGTERM: calls in flight get five seconds, then every child\n"
-    "is ended and it exits with 0. A second signal ends it at once.\n"
+    "SIGINT and SIGTERM: nothing new is taken, calls in flight get --drain,\n"
+    "then every child is ended and it exits with 0. A second signal ends it\n"
+    "at once.\n"
     "SIGHUP: the file is read again; what is in it as before keeps its\n"
     "sessions.\n"
     "\n"
@@ -355,6 +380,8 @@ void fl_help_serve(FILE *to)
 {
     fputs(serve, to);
     fputs(serve_server, to);
+    fputs(serve_outages, to);
+    fputs(serve_end, to);
 }
 
 void fl_help(FILE *to)

@@ -15,6 +15,7 @@
 #include "cmd/help.h"
 #include "cmd/serve_config.h"
 #include "cmd/serve_line.h"
+#include "cmd/serve_replicas.h"
 #include "cmd/term.h"
 #include "io/loop.h"
 #include "io/signals.h"
@@ -23,7 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GRACE_MS = 5000 };
+enum { DRAIN_MS = 5000 };
 
 #define DEFAULT_URL "http://127.0.0.1:8080/mcp"
 
@@ -52,11 +53,13 @@ static void on_closed(void *user)
 static void shut(void *user)
 {
     struct serve *serve = user;
+    uint64_t drain_ms = serve->line->drain_ms;
 
     if (serve->closing)
         return;
     serve->closing = true;
-    fl_gateway_close(serve->gateway, GRACE_MS, on_closed, serve);
+    fl_gateway_close(serve->gateway, drain_ms > 0 ? drain_ms : DRAIN_MS,
+                     on_closed, serve);
 }
 
 static void on_idle(void *user)
@@ -138,7 +141,11 @@ static fl_status add_target(struct serve *serve, fl_error *error)
     fl_status rc =
         fl_login_open(&serve->line->login, &serve->term, &serve->auth, error);
     upstream.client.connection.http.auth = serve->auth;
-    return rc == FL_OK ? fl_gateway_add(serve->gateway, &upstream, error) : rc;
+    if (rc == FL_OK)
+        rc = fl_gateway_add(serve->gateway, &upstream, error);
+    return rc == FL_OK ? fl_serve_replicas_add(serve->line, &upstream,
+                                               serve->gateway, error)
+                       : rc;
 }
 
 /* A file that is wrong now changes nothing. */

@@ -4,6 +4,10 @@
  * The file's reader knows neither files nor variables; both are lent to it
  * here. A server that is to have what is not built yet is left out, and that
  * is said, for one that is quietly not as its file says would be worse.
+ *
+ * A server is one place or several: the entry itself is the first, and those of
+ * its replicas follow (serve_change.c has what becomes of them when the file is
+ * read again).
  */
 #include "cmd/serve_config.h"
 
@@ -11,6 +15,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "cmd/complain.h"
+#include "cmd/serve_places.h"
 #include "cmd/slurp.h"
 #include "config/show.h"
 
@@ -100,8 +105,8 @@ static const char *find_unbuilt(const fl_config_server *server)
 }
 
 /* Whether it is to be served; and what there is to say about it. */
-static bool is_wanted(const fl_serve_line *line, const fl_config *config,
-                      const fl_config_server *server)
+bool fl_serve_is_wanted(const fl_serve_line *line, const fl_config *config,
+                        const fl_config_server *server)
 {
     const char *what = find_unbuilt(server);
 
@@ -111,11 +116,6 @@ static bool is_wanted(const fl_serve_line *line, const fl_config *config,
         fl_complain(line->command,
                     "%s:%zu: warning: %s is left out, for %s is not built yet",
                     fl_config_file(config), server->line, server->name, what);
-    else if (server->replicas.count > 0)
-        fl_complain(line->command,
-                    "%s:%zu: warning: of %s the url alone is used, for "
-                    "fairlead.replicas is not built yet",
-                    fl_config_file(config), server->line, server->name);
     return what == NULL;
 }
 
@@ -147,47 +147,149 @@ static fl_status write_url(const fl_config_server *server, fl_buf *url)
     return rc == FL_OK ? fl_buf_append(url, (fl_span){"", 1}) : rc;
 }
 
+/* The entry itself, and its replicas after it. */
+const fl_config_server *fl_serve_place_at(const fl_config_server *server,
+                                          size_t i)
+{
+    return i == 0 ? server : &server->replicas[i - 1];
+}
+
+size_t fl_serve_count_places(const fl_config_server *server)
+{
+    return 1 + server->replica_count;
+}
+
+/* What may be shown of where it is. */
+static fl_status write_base(const fl_config_server *place, fl_buf *out)
+{
+    fl_status rc = FL_OK;
+
+    if (place->kind != FL_CONFIG_CHILD)
+        return fl_buf_append(out, fl_span_of(place->url.shown));
+    for (size_t i = 0; i < place->argv.count && rc == FL_OK; i++)
+        rc = fl_buf_printf(out, "%s%s", i > 0 ? " " : "", place->argv.shown[i]);
+    return rc;
+}
+
+bool fl_serve_same_base(const fl_config_server *a, const fl_config_server *b)
+{
+    if (a->kind != FL_CONFIG_CHILD && b->kind != FL_CONFIG_CHILD)
+        return strcmp(a->url.shown, b->url.shown) == 0;
+    bool same = a->kind == b->kind && a->argv.count == b->argv.count;
+    for (size_t i = 0; same && i < a->argv.count; i++)
+        same = strcmp(a->argv.shown[i], b->argv.shown[i]) == 0;
+    return same;
+}
+
+/* Those that would be called the same are counted. */
+fl_status fl_serve_write_label(const fl_config_server *server, size_t i,
+                               fl_buf *out)
+{
+    unsigned before = 0;
+    fl_status rc = write_base(fl_serve_place_at(server, i), out);
+
+    for (size_t j = 0; j < i; j++)
+        before += fl_serve_same_base(fl_serve_place_at(server, j),
+                                     fl_serve_place_at(server, i));
+    if (rc == FL_OK && before > 0)
+        rc = fl_buf_printf(out, " (%u)", before + 1);
+    return rc == FL_OK ? fl_buf_append(out, (fl_span){"", 1}) : rc;
+}
+
+static void take_outages(const fl_config_outages *outages, fl_upstream *to)
+{
+    if (outages->connect_attempts > 0)
+        to->connect_attempts = outages->connect_attempts;
+    if (outages->connect_backoff_ms > 0)
+        to->connect_backoff_ms = outages->connect_backoff_ms;
+    if (outages->connect_backoff_max_ms > 0)
+        to->connect_backoff_max_ms = outages->connect_backoff_max_ms;
+    if (outages->queue_max > 0)
+        to->queue_max = outages->queue_max;
+    if (outages->queue_bytes > 0)
+        to->queue_bytes = outages->queue_bytes;
+    if (outages->queue_ms > 0)
+        to->queue_ms = outages->queue_ms;
+    if (outages->breaker_failures > 0)
+        to->breaker_failures = outages->breaker_failures;
+    if (outages->breaker_pause_ms > 0)
+        to->breaker_pause_ms = outages->breaker_pause_ms;
+    if (outages->health_ms > 0)
+        to->health_ms =
+            outages->health_ms == UINT32_MAX ? FL_NEVER : outages->health_ms;
+}
+
+/* What is so of all its places. */
 static fl_upstream describe(const fl_serve_line *line,
                             const fl_config_server *server)
 {
     fl_upstream upstream = line->upstream;
-    fl_options *connection = &upstream.client.connection;
 
     upstream.name = server->name;
-    upstream.url = NULL;
     upstream.child = child_mode(line, server);
-    if (server->era != FL_ERA_AUTO)
-        upstream.client.era = server->era;
     if (server->timeout_ms > 0)
         upstream.timeout_ms = server->timeout_ms;
-    connection->child.argv = server->argv.items;
-    connection->child.env = server->env.items;
-    connection->child.cwd =
-        server->cwd.text != NULL ? server->cwd.text : connection->child.cwd;
-    connection->http.headers = server->headers.items;
     upstream.allow_tools = server->include.items;
     upstream.deny_tools = server->exclude.items;
     upstream.prefix = server->prefix;
-    connection->http.auth = NULL; /* that is one server's */
+    upstream.client.connection.http.auth = NULL; /* that is one server's */
+    take_outages(&server->outages, &upstream);
     return upstream;
 }
 
-static fl_status add(const fl_serve_line *line, const fl_config_server *server,
-                     fl_gateway *gateway, fl_error *error)
+static void describe_place(const fl_config_server *place, fl_upstream *to)
 {
+    fl_options *connection = &to->client.connection;
+
+    to->url = NULL;
+    if (place->era != FL_ERA_AUTO)
+        to->client.era = place->era;
+    connection->child.argv = place->argv.items;
+    connection->child.env = place->env.items;
+    connection->child.cwd =
+        place->cwd.text != NULL ? place->cwd.text : connection->child.cwd;
+    connection->http.headers = place->headers.items;
+    to->weight = place->weight;
+    to->standby = place->weight == 0;
+}
+
+fl_status fl_serve_add_place(const fl_serve_line *line,
+                             const fl_config_server *server, size_t i,
+                             fl_serve_add_fn *add, fl_gateway *gateway,
+                             fl_error *error)
+{
+    const fl_config_server *place = fl_serve_place_at(server, i);
     fl_upstream upstream = describe(line, server);
-    fl_buf url;
+    fl_buf url, label;
 
     fl_buf_init(&url, FL_CONFIG_VALUE + sizeof "sse+");
+    fl_buf_init(&label, FL_CONFIG_VALUE);
     fl_error_set(error, FL_E_NOMEM, "out of memory");
-    fl_status rc = FL_OK;
-    if (server->kind != FL_CONFIG_CHILD) {
-        rc = write_url(server, &url);
+    fl_status rc = fl_serve_write_label(server, i, &label);
+    describe_place(place, &upstream);
+    upstream.replica = fl_buf_view(&label).ptr;
+    if (rc == FL_OK && place->kind != FL_CONFIG_CHILD) {
+        rc = write_url(place, &url);
         upstream.url = fl_buf_view(&url).ptr;
     }
     if (rc == FL_OK)
-        rc = fl_gateway_add(gateway, &upstream, error);
+        rc = add(gateway, &upstream, error);
+    fl_buf_reset(&label);
     fl_buf_reset(&url);
+    return rc;
+}
+
+fl_status fl_serve_add_server(const fl_serve_line *line,
+                              const fl_config_server *server,
+                              fl_gateway *gateway, fl_error *error)
+{
+    fl_status rc =
+        fl_serve_add_place(line, server, 0, fl_gateway_add, gateway, error);
+
+    for (size_t i = 1; i < fl_serve_count_places(server) && rc == FL_OK; i++)
+        if (!fl_serve_place_at(server, i)->disabled)
+            rc = fl_serve_add_place(line, server, i, fl_gateway_add_replica,
+                                    gateway, error);
     return rc;
 }
 
@@ -200,9 +302,9 @@ fl_status fl_serve_config_add(const fl_serve_line *line,
     fl_status rc = FL_OK;
 
     for (size_t i = 0; i < count && rc == FL_OK; i++) {
-        if (!is_wanted(line, config, &servers[i]))
+        if (!fl_serve_is_wanted(line, config, &servers[i]))
             continue;
-        rc = add(line, &servers[i], gateway, error);
+        rc = fl_serve_add_server(line, &servers[i], gateway, error);
         added++;
     }
     if (rc == FL_OK && added == 0 && !line->has_target)
@@ -210,62 +312,4 @@ fl_status fl_serve_config_add(const fl_serve_line *line,
                           fl_config_file(config),
                           count > 0 ? " that can be served" : "");
     return rc;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static bool same_list(const fl_config_list *a, const fl_config_list *b)
-{
-    for (size_t i = 0; a->count == b->count && i < a->count; i++)
-        if (strcmp(a->items[i], b->items[i]) != 0)
-            return false;
-    return a->count == b->count;
-}
-
-static bool is_same(const fl_config_server *a, const fl_config_server *b)
-{
-    return a->kind == b->kind && a->disabled == b->disabled &&
-           a->child == b->child && a->era == b->era &&
-           a->timeout_ms == b->timeout_ms && same_list(&a->argv, &b->argv) &&
-           same_list(&a->env, &b->env) && same_text(a->cwd.text, b->cwd.text) &&
-           same_text(a->url.text, b->url.text) &&
-           same_text(a->socket.text, b->socket.text) &&
-           same_list(&a->headers, &b->headers) &&
-           same_list(&a->include, &b->include) &&
-           same_list(&a->exclude, &b->exclude) &&
-           same_text(a->prefix, b->prefix);
-}
-
-/* The same server in the other file, if it has not changed. */
-static bool is_kept(const fl_config_server *server, const fl_config *other)
-{
-    size_t count;
-    const fl_config_server *servers = fl_config_servers(other, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(servers[i].name, server->name) == 0)
-            return is_same(&servers[i], server);
-    return false;
-}
-
-void fl_serve_config_change(const fl_serve_line *line, const fl_config *old,
-                            const fl_config *config, fl_gateway *gateway)
-{
-    size_t count;
-    const fl_config_server *servers = fl_config_servers(old, &count);
-    fl_error error;
-
-    for (size_t i = 0; i < count; i++)
-        if (!is_kept(&servers[i], config)) /* it may never have been there */
-            (void)!fl_gateway_remove(gateway, servers[i].name, &error);
-    servers = fl_config_servers(config, &count);
-    for (size_t i = 0; i < count; i++)
-        if (!is_kept(&servers[i], old) &&
-            is_wanted(line, config, &servers[i]) &&
-            add(line, &servers[i], gateway, &error) != FL_OK)
-            fl_complain(line->command, "%s:%zu: %s: %s", fl_config_file(config),
-                        servers[i].line, servers[i].name, error.text);
 }

@@ -10,10 +10,11 @@
 #include "cmd/serve_line.h"
 
 #include "base/status.h"
+#include "cmd/serve_replicas.h"
 
 #include <string.h>
 
-enum { OWN_FLAGS = 48 };
+enum { OWN_FLAGS = 64, ATTEMPTS = 100, QUEUE = 10000 };
 
 static const char *const modes[] = {"auto", "shared", "session", "request",
                                     NULL};
@@ -61,6 +62,30 @@ static size_t server_flags(fl_serve_line *to, fl_flag *flags)
         {"--config-json", FL_FLAG_TEXT, &to->config_json, NULL},
         {"--check", FL_FLAG_SWITCH, &to->check, NULL},
         {"--control", FL_FLAG_TEXT, &to->control, NULL},
+    };
+
+    memcpy(flags, rows, sizeof rows);
+    return sizeof rows / sizeof *rows;
+}
+
+static size_t outage_flags(fl_serve_line *to, fl_flag *flags)
+{
+    fl_upstream *upstream = &to->upstream;
+    const fl_flag rows[] = {
+        {"--replica", FL_FLAG_LIST, &to->replicas, NULL},
+        {"--weight", FL_FLAG_COUNT, &upstream->weight, NULL},
+        {"--health-interval", FL_FLAG_SECONDS, &upstream->health_ms, NULL},
+        {"--no-health-checks", FL_FLAG_SWITCH, &to->unchecked, NULL},
+        {"--connect-attempts", FL_FLAG_COUNT, &upstream->connect_attempts,
+         NULL},
+        {"--connect-backoff", FL_FLAG_SECONDS, &upstream->connect_backoff_ms,
+         NULL},
+        {"--connect-backoff-max", FL_FLAG_SECONDS,
+         &upstream->connect_backoff_max_ms, NULL},
+        {"--queue-max", FL_FLAG_COUNT, &upstream->queue_max, NULL},
+        {"--queue-bytes", FL_FLAG_BYTES, &upstream->queue_bytes, NULL},
+        {"--queue-time", FL_FLAG_SECONDS, &upstream->queue_ms, NULL},
+        {"--drain", FL_FLAG_SECONDS, &to->drain_ms, NULL},
     };
 
     memcpy(flags, rows, sizeof rows);
@@ -138,6 +163,8 @@ static const char *find_lonely(const fl_serve_line *line)
         {line->headers.env.count > 0, "--header-env"},
         {line->headers.file != NULL, "--header-file"},
         {line->env.count > 0, "--env"},
+        {line->replicas.count > 0, "--replica"},
+        {line->upstream.weight > 0, "--weight"},
         {line->upstream.name != NULL, "--name"},
     };
 
@@ -166,6 +193,30 @@ static fl_status check_file(const fl_serve_line *line, fl_error *error)
     return FL_OK;
 }
 
+static fl_status check_outages(const fl_serve_line *line, fl_error *error)
+{
+    const fl_upstream *upstream = &line->upstream;
+
+    if (upstream->connect_attempts > ATTEMPTS)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option --connect-attempts: %u is more than %d",
+                            upstream->connect_attempts, ATTEMPTS);
+    if (upstream->queue_max > QUEUE)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option --queue-max: %u is more than %d",
+                            upstream->queue_max, QUEUE);
+    if (upstream->connect_backoff_max_ms > 0 &&
+        upstream->connect_backoff_ms > upstream->connect_backoff_max_ms)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option --connect-backoff: it is more than "
+                            "--connect-backoff-max");
+    if (line->unchecked && upstream->health_ms > 0)
+        return fl_error_set(error, FL_E_INVALID,
+                            "either --health-interval or --no-health-checks, "
+                            "not both");
+    return fl_serve_replicas_check(line, error);
+}
+
 /* connect has no door with certificates, so all of them are the server's. */
 static void settle_tls(fl_serve_line *to)
 {
@@ -187,6 +238,8 @@ static fl_status settle(fl_serve_line *to, fl_error *error)
 
     fl_door_settle(&to->door);
     settle_tls(to);
+    if (to->unchecked)
+        upstream->health_ms = FL_NEVER;
     upstream->child = to->child > 0 ? to->child - 1 : FL_CHILD_AUTO;
     upstream->client.era = to->era > 0 ? to->era - 1 : FL_ERA_AUTO;
     connection->max_message = to->door.options.max_message;
@@ -207,6 +260,7 @@ fl_status fl_serve_line_read(fl_serve_line *line, char **argv, fl_error *error)
     fl_words words;
 
     count += server_flags(line, flags + count);
+    count += outage_flags(line, flags + count);
     count += trust_flags(line, flags + count);
     for (size_t i = 0; i < UNBUILT; i++)
         flags[count++] =
@@ -220,6 +274,8 @@ fl_status fl_serve_line_read(fl_serve_line *line, char **argv, fl_error *error)
         rc = take_target(line, &words, error);
     if (rc == FL_OK)
         rc = check_file(line, error);
+    if (rc == FL_OK)
+        rc = check_outages(line, error);
     return rc == FL_OK ? settle(line, error) : rc;
 }
 

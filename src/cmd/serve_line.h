@@ -18,6 +18,9 @@ typedef struct fl_serve_line {
     fl_headers headers;
     fl_login login;
     fl_flag_list env, inherit;
+    fl_flag_list replicas;   /* "URL [weight=N]" */
+    uint64_t drain_ms;       /* 0: not said */
+    bool unchecked;          /* --no-health-checks */
     fl_tls_settings tls;     /* of the server's side */
     unsigned child, era;     /* counted from 1; 0: not said */
     const char *config;      /* a file with servers; "-": stdin; or NULL */

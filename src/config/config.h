@@ -73,7 +73,18 @@ typedef struct fl_config_list {
     size_t room; /* private */
 } fl_config_list;
 
-typedef struct fl_config_server {
+typedef struct fl_config_server fl_config_server;
+
+/* What is in the file about outages; 0: not given. */
+typedef struct fl_config_outages {
+    uint32_t connect_attempts;
+    uint32_t connect_backoff_ms, connect_backoff_max_ms;
+    uint32_t queue_max, queue_bytes, queue_ms;
+    uint32_t health_ms; /* UINT32_MAX: never */
+    uint32_t breaker_failures, breaker_pause_ms;
+} fl_config_outages;
+
+struct fl_config_server {
     const char *name; /* fit for the path of a URL */
     size_t line;
     fl_config_kind kind;
@@ -81,18 +92,22 @@ typedef struct fl_config_server {
     fl_config_list argv; /* the command first */
     fl_config_list env;  /* NAME=VALUE; each name once */
     fl_config_text cwd;
-    fl_config_text url;      /* with a `socket`, of the host localhost */
-    fl_config_text socket;   /* HTTP through this Unix socket */
-    fl_config_list headers;  /* "Name: value" */
-    fl_config_list replicas; /* further URLs of the same kind */
-    fl_config_list include;  /* globs of tools; none: all of them */
-    fl_config_list exclude;  /* and not these */
-    const char *prefix;      /* of its tools' names; NULL: not given */
+    fl_config_text url;     /* with a `socket`, of the host localhost */
+    fl_config_text socket;  /* HTTP through this Unix socket */
+    fl_config_list headers; /* "Name: value" */
+    fl_config_list include; /* globs of tools; none: all of them */
+    fl_config_list exclude; /* and not these */
+    const char *prefix;     /* of its tools' names; NULL: not given */
     fl_config_child child;
     fl_era era;
     uint32_t timeout_ms; /* 0: not given */
-    uint32_t weight;     /* 1 if not given */
-} fl_config_server;
+    uint32_t weight;     /* 1 if not given; 0: it stands by */
+    fl_config_outages outages;
+    /* Where else it runs. Of each all counts that says how it is reached, and
+     * its line, weight and era; and it may be disabled. */
+    fl_config_server *replicas;
+    size_t replica_count;
+};
 
 typedef struct fl_config_problem {
     bool is_error;       /* or a warning */

@@ -7,14 +7,54 @@
 
 #include "base/span.h"
 #include "config/pick.h"
-#include "config/remote.h"
+#include "config/replicas.h"
 
-enum { PREFIX = 32, WEIGHT = 1000, REPLICAS = 64 };
+enum {
+    PREFIX = 32,
+    WEIGHT = 1000,
+    ATTEMPTS = 100,
+    QUEUE = 10000,
+    QUEUE_BYTES = 1024 * 1024 * 1024,
+    FAILURES = 1000000,
+    DAY_MS = 86400000,
+};
 
-enum { CHILD, PREFIX_KEY, REPLICAS_KEY, WEIGHT_KEY, ALLOW, DENY, KEYS };
+enum {
+    CHILD,
+    PREFIX_KEY,
+    REPLICAS_KEY,
+    WEIGHT_KEY,
+    ALLOW,
+    DENY,
+    CONNECT_ATTEMPTS,
+    CONNECT_BACKOFF,
+    CONNECT_BACKOFF_MAX,
+    QUEUE_MAX,
+    QUEUE_BYTES_KEY,
+    QUEUE_TIME,
+    HEALTH_INTERVAL,
+    BREAKER_FAILURES,
+    BREAKER_PAUSE,
+    KEYS
+};
 
 static const char *const names[] = {
-    "child", "prefix", "replicas", "weight", "allow", "deny", NULL,
+    "child",
+    "prefix",
+    "replicas",
+    "weight",
+    "allow",
+    "deny",
+    "connectAttempts",
+    "connectBackoff",
+    "connectBackoffMax",
+    "queueMax",
+    "queueBytes",
+    "queueTime",
+    "healthInterval",
+    "breakerFailures",
+    "breakerPause",
+    NULL,
 };
 
 static void read_child(fl_reader *reader, fl_span value,
@@ -57,22 +97,40 @@ static void read_prefix(fl_reader *reader, fl_span value,
                         "it must be up to %d of A-Z a-z 0-9 _ - .", PREFIX);
 }
 
-static void read_replicas(fl_reader *reader, fl_span value,
-                          fl_config_server *server)
+static void read_health(fl_reader *reader, fl_span value,
+                        fl_config_outages *outages)
 {
-    if (value.len == 0)
-        return;
-    if (server->kind == FL_CONFIG_CHILD)
-        fl_reader_error(reader, value.ptr, "it is for a server with a URL");
-    fl_pick_texts(reader, value, &server->replicas);
-    if (server->replicas.count > REPLICAS)
-        fl_reader_error(reader, value.ptr, "there are more than %d", REPLICAS);
-    for (size_t i = 0; i < server->replicas.count; i++)
-        if (server->url.text != NULL && !server->disabled &&
-            !fl_remote_is_like(server->replicas.items[i], server->url.text))
-            fl_reader_error(reader, value.ptr,
-                            "replica %zu is no URL of the kind of the first",
-                            i + 1);
+    if (fl_pick_number(reader, value, 0, DAY_MS, &outages->health_ms) &&
+        outages->health_ms == 0)
+        outages->health_ms = UINT32_MAX;
+}
+
+static void read_outages(fl_reader *reader, const fl_span *values,
+                         fl_config_outages *outages)
+{
+    const struct {
+        int key;
+        uint32_t most;
+        uint32_t *into;
+    } rows[] = {
+        {CONNECT_ATTEMPTS, ATTEMPTS, &outages->connect_attempts},
+        {CONNECT_BACKOFF, DAY_MS, &outages->connect_backoff_ms},
+        {CONNECT_BACKOFF_MAX, DAY_MS, &outages->connect_backoff_max_ms},
+        {QUEUE_MAX, QUEUE, &outages->queue_max},
+        {QUEUE_BYTES_KEY, QUEUE_BYTES, &outages->queue_bytes},
+        {QUEUE_TIME, DAY_MS, &outages->queue_ms},
+        {BREAKER_FAILURES, FAILURES, &outages->breaker_failures},
+        {BREAKER_PAUSE, DAY_MS, &outages->breaker_pause_ms},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        fl_pick_number(reader, values[rows[i].key], 1, rows[i].most,
+                       rows[i].into);
+    read_health(reader, values[HEALTH_INTERVAL], outages);
+    if (outages->connect_backoff_max_ms > 0 &&
+        outages->connect_backoff_ms > outages->connect_backoff_max_ms)
+        fl_reader_error(reader, values[CONNECT_BACKOFF].ptr,
+                        "it is more than \"connectBackoffMax\"");
 }
 
 void fl_extra_read(fl_reader *reader, fl_span value, fl_config_server *server)
@@ -84,8 +142,9 @@ void fl_extra_read(fl_reader *reader, fl_span value, fl_config_server *server)
         return;
     read_child(reader, values[CHILD], server);
     read_prefix(reader, values[PREFIX_KEY], server);
-    read_replicas(reader, values[REPLICAS_KEY], server);
-    fl_pick_number(reader, values[WEIGHT_KEY], 1, WEIGHT, &server->weight);
+    fl_replicas_read(reader, values[REPLICAS_KEY], server);
+    fl_pick_number(reader, values[WEIGHT_KEY], 0, WEIGHT, &server->weight);
+    read_outages(reader, values, &server->outages);
     fl_pick_texts(reader, values[ALLOW], &server->include);
     fl_pick_texts(reader, values[DENY], &server->exclude);
 }

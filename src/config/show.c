@@ -166,6 +166,47 @@ static void put_number(printer *p, const char *name, uint32_t number)
         p->status = fl_buf_printf(p->out, "  %s %u\n", name, number);
 }
 
+/* Each in a line of its own, with the headers that are not the server's. */
+static void put_replicas(printer *p, const fl_config_server *server)
+{
+    for (size_t i = 0; i < server->replica_count; i++) {
+        const fl_config_server *replica = &server->replicas[i];
+        put_list(p, "replica", &replica->argv);
+        put_field(p, "replica", replica->url.shown);
+        if (replica->disabled && !server->disabled)
+            put_text(p, "    disabled\n");
+        if (replica->weight != 1)
+            put_number(p, "  weight", replica->weight);
+        if (replica->headers.items != server->headers.items)
+            put_pairs(p, "  header", &replica->headers, FL_SPAN(": "));
+        put_pairs(p, "  env", &replica->env, FL_SPAN("="));
+    }
+}
+
+static void put_outages(printer *p, const fl_config_outages *outages)
+{
+    const struct {
+        const char *name;
+        uint32_t number;
+    } rows[] = {
+        {"connectAttempts", outages->connect_attempts},
+        {"connectBackoff", outages->connect_backoff_ms},
+        {"connectBackoffMax", outages->connect_backoff_max_ms},
+        {"queueMax", outages->queue_max},
+        {"queueBytes", outages->queue_bytes},
+        {"queueTime", outages->queue_ms},
+        {"breakerFailures", outages->breaker_failures},
+        {"breakerPause", outages->breaker_pause_ms},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].number > 0)
+            put_number(p, rows[i].name, rows[i].number);
+    if (outages->health_ms > 0)
+        put_number(p, "healthInterval",
+                   outages->health_ms == UINT32_MAX ? 0 : outages->health_ms);
+}
+
 static void put_server(printer *p, const fl_config_server *server)
 {
     static const char *const kinds[] = {
@@ -187,7 +228,7 @@ static void put_server(printer *p, const fl_config_server *server)
     put_list(p, "command", &server->argv);
     put_field(p, "url", server->url.shown);
     put_field(p, "socket", server->socket.shown);
-    put_list(p, "replicas", &server->replicas);
+    put_replicas(p, server);
     put_pairs(p, "header", &server->headers, FL_SPAN(": "));
     put_pairs(p, "env", &server->env, FL_SPAN("="));
     put_field(p, "cwd", server->cwd.shown);
@@ -200,6 +241,7 @@ static void put_server(printer *p, const fl_config_server *server)
         put_number(p, "timeout", server->timeout_ms);
     if (server->weight != 1)
         put_number(p, "weight", server->weight);
+    put_outages(p, &server->outages);
 }
 
 fl_status fl_config_show_servers(const fl_config *config, fl_buf *out)

@@ -249,12 +249,7 @@ static void read_timeout(fl_reader *reader, fl_span value,
 static void read_rest(fl_reader *reader, const fl_stanza *stanza,
                       fl_config_server *server)
 {
-    static const char *const eras[] = {"auto", "legacy", "modern", NULL};
-    size_t era;
-
     read_timeout(reader, stanza->values[FL_STANZA_TIMEOUT], server);
-    if (fl_pick_word(reader, stanza->values[FL_STANZA_ERA], eras, &era))
-        server->era = (fl_era)era;
     fl_pick_texts(reader, stanza->values[FL_STANZA_INCLUDE], &server->include);
     fl_pick_texts(reader, stanza->values[FL_STANZA_TOOLS], &server->include);
     fl_pick_texts(reader, stanza->values[FL_STANZA_EXCLUDE], &server->exclude);
@@ -277,6 +272,41 @@ static void check_use(fl_reader *reader, const fl_stanza *stanza,
                        "its variables are for a command; they have no effect");
 }
 
+bool fl_stanza_find(fl_reader *reader, fl_span value, fl_pick_unknown unknown,
+                    fl_stanza *stanza)
+{
+    return fl_pick_find(reader, value, keys, stanza->values, unknown);
+}
+
+static void read_era(fl_reader *reader, fl_span value, fl_config_server *server)
+{
+    static const char *const eras[] = {"auto", "legacy", "modern", NULL};
+    size_t era;
+
+    if (fl_pick_word(reader, value, eras, &era))
+        server->era = (fl_era)era;
+}
+
+void fl_stanza_read_place(fl_reader *reader, const fl_stanza *stanza,
+                          fl_config_server *server)
+{
+    const fl_span *values = stanza->values;
+    bool outer = reader->disabled;
+
+    read_switches(reader, stanza, server);
+    reader->disabled = server->disabled;
+    read_command(reader, stanza, server);
+    fl_remote_read(reader, stanza, server);
+    fl_pick_text(reader, values[FL_STANZA_CWD], &server->cwd);
+    read_env_file(reader, values[FL_STANZA_ENV_FILE], &server->env);
+    read_env(reader, values[FL_STANZA_ENV], &server->env);
+    read_env(reader, values[FL_STANZA_ENVIRONMENT], &server->env);
+    fl_remote_headers(reader, values[FL_STANZA_HEADERS], &server->headers);
+    read_era(reader, values[FL_STANZA_ERA], server);
+    check_use(reader, stanza, server);
+    reader->disabled = outer;
+}
+
 void fl_stanza_read(fl_reader *reader, fl_json_member member, bool is_gemini,
                     fl_config_server *server)
 {
@@ -285,20 +315,14 @@ void fl_stanza_read(fl_reader *reader, fl_json_member member, bool is_gemini,
     *server = (fl_config_server){.weight = 1};
     server->line = fl_reader_line(reader, stanza.at);
     read_name(reader, member.key, server);
-    if (!fl_pick_find(reader, member.value, keys, stanza.values, FL_PICK_WARN))
+    if (!fl_stanza_find(reader, member.value, FL_PICK_WARN, &stanza))
         return;
-    read_switches(reader, &stanza, server);
+    if (stanza.values[FL_STANZA_WEIGHT].len > 0)
+        fl_reader_warn(reader, stanza.values[FL_STANZA_WEIGHT].ptr,
+                       "it has no effect here; it belongs into \"fairlead\"");
     read_options(reader, stanza.values[FL_STANZA_OPTIONS], server);
+    fl_stanza_read_place(reader, &stanza, server);
     reader->disabled = server->disabled;
-    read_command(reader, &stanza, server);
-    fl_remote_read(reader, &stanza, server);
-    fl_pick_text(reader, stanza.values[FL_STANZA_CWD], &server->cwd);
-    read_env_file(reader, stanza.values[FL_STANZA_ENV_FILE], &server->env);
-    read_env(reader, stanza.values[FL_STANZA_ENV], &server->env);
-    read_env(reader, stanza.values[FL_STANZA_ENVIRONMENT], &server->env);
-    fl_remote_headers(reader, stanza.values[FL_STANZA_HEADERS],
-                      &server->headers);
     read_rest(reader, &stanza, server);
-    check_use(reader, &stanza, server);
     reader->disabled = false;
 }

@@ -4,6 +4,7 @@
 #ifndef FL_CONFIG_STANZA_H
 #define FL_CONFIG_STANZA_H
 
+#include "config/pick.h"
 #include "config/reader.h"
 #include "json/scan.h"
 
@@ -33,7 +34,8 @@
     X(OPTIONS, "options")                                                      \
     X(FAIRLEAD, "fairlead")                                                    \
     X(TRUST, "trust")                                                          \
-    X(DESCRIPTION, "description")
+    X(DESCRIPTION, "description")                                              \
+    X(WEIGHT, "weight")
 
 typedef enum fl_stanza_key {
 #define FL_STANZA_ENUM(key, name) FL_STANZA_##key,
@@ -48,6 +50,15 @@ typedef struct fl_stanza {
     fl_span values[FL_STANZA_COUNT];
     bool is_gemini; /* so is the file */
 } fl_stanza;
+
+/* The values of an entry; false if it is none. */
+bool fl_stanza_find(fl_reader *reader, fl_span value, fl_pick_unknown unknown,
+                    fl_stanza *stanza);
+
+/* How it is reached: its command or URL, and what goes with that; and whether
+ * it is switched off. */
+void fl_stanza_read_place(fl_reader *reader, const fl_stanza *stanza,
+                          fl_config_server *server);
 
 /* Reads one member of what holds the servers. What is wrong is told. */
 void fl_stanza_read(fl_reader *reader, fl_json_member member, bool is_gemini,

@@ -2,6 +2,10 @@
  * back.h - one conversation with a server: a lane, and who is on it.
  *
  *   back.c        its life: opening, outages, starting again, the end
+ *   back_lose.c   what it was carrying when it went
+ *   back_move.c   going elsewhere, if the server runs in several places
+ *   back_queue.c  what waits for a server that is not there: how much of it
+ *   back_time.c   how long it is waited for
  *   back_carry.c  requests on their way out
  *   back_hear.c   what comes back
  *   back_words.c  its first words and its last
@@ -23,12 +27,15 @@
 #include "io/timer.h"
 #include "transport/backoff.h"
 
+typedef struct fl_replica fl_replica;
+
 struct fl_back {
     fl_list node; /* among the route's */
     fl_route *route;
-    fl_client *lane; /* NULL: between two */
-    fl_buf key;      /* whose it is: route.h */
-    fl_buf params;   /* of the client it is opened for; empty: of nobody */
+    fl_replica *replica; /* with which of its places, for now */
+    fl_client *lane;     /* NULL: between two */
+    fl_buf key;          /* whose it is: route.h */
+    fl_buf params;       /* of the client it is opened for; empty: of nobody */
     const fl_revision *offered;  /* that client's, if it is a legacy one */
     const fl_revision *revision; /* the server's; NULL until it was ready */
     fl_list fronts;              /* legacy conversations on it */
@@ -40,8 +47,11 @@ struct fl_back {
     fl_list questions;           /* the server's, not answered yet */
     unsigned leans;              /* fronts and errands */
     fl_outputs outputs;
-    fl_timer timer; /* deadlines, idleness, or the next start */
-    fl_timer turn;  /* somebody's has come: turns.h */
+    fl_timer timer;  /* deadlines, or idleness */
+    uint64_t due_ms; /* when it ends, if it is for a deadline */
+    fl_timer hold;   /* nothing is sent until it ends: there is no lane; or one
+                        whose server cannot be reached all the same */
+    fl_timer turn;   /* somebody's has come: solo.h */
     fl_backoff backoff;
     fl_error why;   /* it went last, */
     fl_buf words;   /* and what it said last: {"stderr":[...]}, or empty */
@@ -58,8 +68,9 @@ struct fl_back {
 
 /* Opens it. `params` is the initialize of the client it is for, or empty: the
  * gateway itself. NULL: `error` says why. */
-FL_MUST_USE fl_back *fl_back_new(fl_route *route, fl_span key, fl_span params,
-                                 const fl_revision *offered, fl_error *error);
+FL_MUST_USE fl_back *fl_back_new(fl_replica *replica, fl_span key,
+                                 fl_span params, const fl_revision *offered,
+                                 fl_error *error);
 
 bool fl_back_is_ready(const fl_back *back);
 bool fl_back_is_modern(const fl_back *back);
@@ -77,6 +88,32 @@ void fl_back_leave(fl_back *back);
 
 /* Ends it: what is on it is failed with this. */
 void fl_back_close(fl_back *back, const fl_error *why);
+
+/* It leaves the place where it is, and what was sent there is lost: from here
+ * on it is with another, now or as soon as there is one. Not from under an
+ * event of its lane. */
+void fl_back_move(fl_back *back, const fl_error *why);
+/* Where it is it may be asked; or it moves to where it may. */
+void fl_back_attend(fl_back *back);
+
+/* back_lose.c: what was sent on it is lost; what waits for it is failed. */
+void fl_back_lose_sent(fl_back *back, const fl_error *why);
+void fl_back_fail_waiting(fl_back *back, const fl_error *why);
+/* It is answered with this error, and gone. `retry_s`: when to come back, or
+ * 0. */
+void fl_back_fail(fl_errand *errand, const fl_error *why);
+void fl_back_fail_with(fl_errand *errand, const fl_error *why, fl_span data,
+                       unsigned retry_s);
+
+/* back_move.c: its request never reached the server: it is sent again, to
+ * another place if one is well, a few times. */
+void fl_back_defer(fl_errand *errand, const fl_error *why);
+/* It may be sent once more: elsewhere, if it can be. True: it was. */
+bool fl_back_divert(fl_errand *errand);
+
+/* back_queue.c: whether there is room for one more that waits. False: it was
+ * refused, and is gone. */
+bool fl_back_queue_takes(fl_errand *errand);
 
 /* back_words.c: whom the server gets to see, the client it is for, or us;
  * `text` holds what had to be said anew. And what its child said last is kept,
@@ -110,8 +147,11 @@ void fl_back_lose(fl_errand *errand, const fl_error *why);
  * at once, or by fl_back_carry_waiting(). */
 void fl_back_requeue(fl_errand *errand);
 void fl_back_requeue_later(fl_errand *errand);
-/* Somebody's time runs. */
+/* back_time.c: somebody's time runs; those whose time is over are failed. */
 void fl_back_watch_time(fl_back *back);
+/* There is no lane, or no server at its end. */
+bool fl_back_is_out(const fl_back *back);
+void fl_back_expire(fl_back *back);
 /* A notification of ours, with these params if any; one of a client's. */
 void fl_back_notify(fl_back *back, fl_method method, fl_span params);
 void fl_back_pass_on(fl_back *back, const fl_msg *msg, fl_method method);

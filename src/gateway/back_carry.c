@@ -13,9 +13,9 @@
 #include "gateway/gateway.h"
 #include "gateway/rounds.h"
 #include "gateway/route.h"
+#include "gateway/solo.h"
 #include "gateway/standing.h"
 #include "gateway/tasks.h"
-#include "gateway/turns.h"
 #include "io/loop.h"
 #include "rpc/error.h"
 #include "json/nav.h"
@@ -130,18 +130,13 @@ static fl_status send_message(fl_errand *errand, const fl_msg *msg,
     return rc;
 }
 
-/* To the end of those that wait. The message is kept from here on. */
-static fl_status wait(fl_errand *errand, const fl_msg *msg)
+/* To the end of those that wait. */
+static void wait(fl_errand *errand)
 {
-    fl_status rc = errand->msg == NULL ? fl_errand_keep(errand, msg) : FL_OK;
-
-    if (rc != FL_OK)
-        return rc;
     errand->state = FL_ERRAND_WAITING;
     fl_list_remove(&errand->by_back);
     fl_list_append(&errand->back->waiting, &errand->by_back);
     fl_back_watch_time(errand->back);
-    return FL_OK;
 }
 
 void fl_back_requeue_later(fl_errand *errand)
@@ -208,7 +203,7 @@ static fl_status carry_out(fl_errand *errand, const fl_msg *msg)
         fl_front_welcome(errand);
         return FL_OK;
     }
-    errand->in_turn = fl_turns_must_wait(errand, msg);
+    errand->in_turn = fl_solo_must_wait(errand, msg);
     if (errand->in_turn)
         return FL_BUSY;
     if (fl_errand_crosses(errand) &&
@@ -232,7 +227,7 @@ static fl_errand *next_waiting(const fl_back *back)
     for (fl_list *node = back->waiting.next; node != &back->waiting;
          node = node->next) {
         fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
-        if (!errand->in_turn || fl_turns_is_free(back))
+        if (!errand->in_turn || fl_solo_is_free(back))
             return errand;
     }
     return NULL;
@@ -243,20 +238,23 @@ void fl_back_carry(fl_back *back, fl_errand *errand, const fl_msg *msg)
     errand->back = back;
     fl_back_lean(back);
     bool first = next_waiting(back) == NULL; /* nobody is overtaken */
-    if (first && fl_back_is_ready(back) && carry_out(errand, msg) == FL_OK)
+    bool out = fl_back_is_out(back);
+    if (first && !out && carry_out(errand, msg) == FL_OK)
         return;
-    if (!fl_back_is_ready(back) && fl_front_recall(errand))
+    if (out && fl_front_recall(errand))
         return;
-    fl_status rc = wait(errand, msg);
+    fl_status rc = errand->msg == NULL ? fl_errand_keep(errand, msg) : FL_OK;
     if (rc != FL_OK)
         fail(errand, rc);
+    else if (!out || fl_back_queue_takes(errand))
+        wait(errand);
 }
 
 void fl_back_carry_waiting(fl_back *back)
 {
     fl_back_lean(back);
     fl_errand *errand;
-    while (fl_back_is_ready(back) && (errand = next_waiting(back)) != NULL)
+    while (!fl_back_is_out(back) && (errand = next_waiting(back)) != NULL)
         if (carry_out(errand, errand->msg) != FL_OK && !errand->in_turn)
             break;
     fl_back_leave(back);

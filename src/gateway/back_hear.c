@@ -8,6 +8,7 @@
  */
 #include "adapt/adapt.h"
 #include "base/span.h"
+#include "gateway/affinity.h"
 #include "gateway/cells.h"
 #include "gateway/drive.h"
 #include "gateway/gateway.h"
@@ -151,12 +152,17 @@ static bool retry(fl_errand *errand, const fl_msg *msg)
 /* An error that the transport made up is no word of the server's. */
 static bool was_lost(fl_errand *errand)
 {
-    const fl_error *blame = fl_lane_link(errand->back->lane)->blame;
+    const fl_link *link = fl_lane_link(errand->back->lane);
 
-    if (blame == NULL)
+    if (link->blame == NULL)
         return false;
-    fl_health_failed(errand->back->route, blame);
-    fl_back_lose(errand, blame);
+    if (link->unsent) {
+        fl_health_lost(errand->back->replica, link->blame);
+        fl_back_defer(errand, link->blame);
+    } else {
+        fl_health_failed(errand->back->replica, link->blame);
+        fl_back_lose(errand, link->blame);
+    }
     return true;
 }
 
@@ -210,8 +216,10 @@ static void hear_answer(fl_back *back, const fl_msg *msg)
     fl_errand *errand =
         fl_numbers_get(&back->numbers, fl_numbers_read(msg->id));
 
-    if (back->lane != NULL && fl_lane_link(back->lane)->blame == NULL)
-        fl_health_answered(back->route);
+    if (back->lane != NULL && fl_lane_link(back->lane)->blame == NULL) {
+        fl_health_answered(back->replica);
+        fl_backoff_reset(&back->backoff);
+    }
     if (errand == NULL) { /* late: whoever asked does not wait any more */
         fl_drive_disown(back, msg);
         return;
@@ -242,6 +250,8 @@ static void hear_result(fl_errand *errand, const fl_msg *msg)
 
     if (errand->method == FL_METHOD_TOOLS_LIST && msg->kind == FL_MSG_RESULT)
         learn_tools(errand, msg);
+    if (msg->kind == FL_MSG_RESULT)
+        fl_affinity_learn(back->replica, errand->method, msg->result);
     if (msg->kind == FL_MSG_ERROR)
         fl_standing_refused(errand);
     if (fl_errand_crosses(errand) &&

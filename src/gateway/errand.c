@@ -12,7 +12,7 @@
 #include "gateway/numbers.h"
 #include "gateway/rounds.h"
 #include "gateway/route.h"
-#include "gateway/turns.h"
+#include "gateway/solo.h"
 #include "io/loop.h"
 #include "rpc/error.h"
 #include "rpc/extract.h"
@@ -106,8 +106,8 @@ void fl_asker_refuse(const fl_asker *asker, fl_span id, int code, fl_span text,
     if (asker->batch != NULL)
         fl_asker_send(asker, id, code, &whole, whole.len > 0 ? 1 : 0);
     else if (rc == FL_OK)
-        rc = fl_reply_end_error(asker->reply, status_code(asker, code), &whole,
-                                1);
+        rc = fl_reply_end_retry(asker->reply, status_code(asker, code),
+                                asker->retry_s, &whole, 1);
     if (rc == FL_E_TOO_BIG || rc == FL_E_NOMEM) /* no way even to say so */
         fl_link_close(link);
 }
@@ -218,7 +218,7 @@ void fl_errand_drop(fl_errand *errand)
     fl_leftovers_give(&route->gateway->leftovers, errand);
     if (back == NULL)
         return;
-    fl_turns_pass(back);
+    fl_solo_pass(back);
     fl_back_leave(back);
 }
 
@@ -229,7 +229,7 @@ void fl_errand_park(fl_errand *errand)
     errand->seen_ms = fl_loop_now(errand->back->route->gateway->loop);
     fl_list_remove(&errand->by_back);
     fl_list_append(&errand->back->parked, &errand->by_back);
-    fl_turns_pass(errand->back);
+    fl_solo_pass(errand->back);
 }
 
 /* What its client took to think is not the server's time. */

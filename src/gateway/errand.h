@@ -32,6 +32,7 @@ typedef struct fl_asker {
     const fl_revision *revision; /* of the request; NULL: of none */
     bool early; /* the request did not get as far as its method: what is wrong
                    with it is the envelope's word */
+    unsigned retry_s; /* if it is refused: when to come back; 0: not said */
 } fl_asker;
 
 /* Answer a request that did not become an errand, or an errand's. */
@@ -69,8 +70,9 @@ struct fl_errand {
     unsigned char given; /* answers that came with it, and were asked for */
     bool standing; /* it is answered when it is ended: its time does not run */
     bool again;    /* it has been sent a second time; there is no third */
-    bool in_turn;  /* WAITING for another's end: turns.h */
-    uint64_t number; /* its id upstream, while SENT or PARKED */
+    bool in_turn;  /* WAITING for another's end: solo.h */
+    unsigned char tries; /* to send it that came to nothing */
+    uint64_t number;     /* its id upstream, while SENT or PARKED */
     uint64_t started_ms, seen_ms;
     fl_span id;     /* raw, as the client gave it */
     fl_span token;  /* of its progress, raw; or empty */

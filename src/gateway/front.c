@@ -162,6 +162,8 @@ static void carry_legacy(const fl_asker *asker, const fl_msg *msg,
 
     if (!fl_health_admits(front->route, asker, msg->id))
         return;
+    if (front->back != NULL && !front->back->closing)
+        fl_back_attend(front->back);
     if (has_own(front))
         fl_spares_send(asker, msg, method);
     else if (fl_front_rejoin_back(front, &why) != FL_OK)
@@ -253,8 +255,22 @@ static bool is_modern(const fl_msg *msg)
            fl_revision_is_modern((fl_span){version.ptr + 1, version.len - 2});
 }
 
+/* What is in flight is answered yet; nothing is added to it. */
+static bool is_shutting(const fl_asker *asker, const fl_msg *msg)
+{
+    const fl_gateway *gateway = asker->front->route->gateway;
+
+    if (gateway->closing == FL_GATEWAY_OPEN ||
+        fl_method_of(msg) == FL_METHOD_PING)
+        return false;
+    refuse(asker, msg->id, FL_RPC_BUSY, "the gateway is shutting down");
+    return true;
+}
+
 static void serve_request(fl_asker *asker, const fl_msg *msg)
 {
+    if (is_shutting(asker, msg))
+        return;
     if (is_modern(msg))
         serve_modern(asker, msg);
     else

@@ -243,7 +243,7 @@ bool fl_front_recall(fl_errand *errand)
     const fl_hello *known = fl_hellos_find(
         &route->hellos, errand->back != NULL ? errand->back->offered : NULL);
 
-    if (known == NULL || route->target.url != NULL ||
+    if (known == NULL || !fl_route_is_children(route) ||
         (errand->method != FL_METHOD_INITIALIZE &&
          errand->method != FL_METHOD_DISCOVER))
         return false;

@@ -111,7 +111,7 @@ static void open_spares(fl_gateway *gateway)
 {
     for (fl_list *node = gateway->routes.next; node != &gateway->routes;
          node = node->next)
-        fl_spares_open(FL_LIST_ENTRY(node, fl_route, node));
+        fl_gateway_open_route(FL_LIST_ENTRY(node, fl_route, node));
 }
 
 fl_status fl_gateway_listen(fl_gateway *gateway, fl_loop *loop, const char *url,
@@ -243,7 +243,7 @@ void fl_gateway_settle(fl_gateway *gateway)
 
     if (answered || gone)
         fl_timer_start(&gateway->timer, 0);
-    if (!fl_list_empty(&gateway->leaving))
+    if (!fl_list_empty(&gateway->leaving) || gateway->replicas_gone > 0)
         fl_timer_start(&gateway->sweeper, 0);
 }
 

@@ -2,8 +2,9 @@
  * gateway.h - the inside of an fl_gateway, for the files of this room only.
  *
  *   gateway.c   its doors, its end
- *   gateway_routes.c its servers
+ *   gateway_routes.c its servers; gateway_replicas.c the places they run in
  *   route.h     one server, and which conversation with it a client gets
+ *   replica.h   one of the places where it runs
  *   front.h     one client
  *   back.h      one conversation with a server
  *   aggregate.h a client of all servers at once
@@ -48,7 +49,8 @@ struct fl_gateway {
     uint64_t opened_ms;     /* which was then */
     fl_leftovers leftovers; /* errands to be used again */
     size_t fronts, backs;
-    uint64_t last_front; /* number */
+    size_t replicas_gone; /* taken away, with conversations still on them */
+    uint64_t last_front;  /* number */
     uint16_t port;
     fl_task *on_idle;
     void *idle_user;
@@ -67,9 +69,16 @@ void fl_gateway_settle(fl_gateway *gateway);
 /* gateway_routes.c: the server at this endpoint; at 0 the one without a name,
  * or the only one there is. NULL: all of them. */
 fl_route *fl_gateway_find(const fl_gateway *gateway, unsigned endpoint);
+/* The server of this name; NULL: the one without. NULL: there is none. */
+fl_route *fl_gateway_find_name(const fl_gateway *gateway, const char *name);
+/* An upstream says where. */
+FL_MUST_USE fl_status fl_gateway_check_place(const fl_upstream *upstream,
+                                             fl_error *error);
 /* Gives each server its path at this door. */
 FL_MUST_USE fl_status fl_gateway_serve(const fl_gateway *gateway,
                                        fl_listener *listener, fl_error *error);
+/* Its servers may be started, and are looked after. */
+void fl_gateway_open_route(fl_route *route);
 /* Closes all of its links. */
 void fl_gateway_close_route(fl_route *route, const fl_error *why);
 /* It listens from now on. */

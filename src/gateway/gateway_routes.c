@@ -127,9 +127,16 @@ static void close_paths(const fl_gateway *gateway, const fl_route *route)
             &error);
 }
 
+void fl_gateway_open_route(fl_route *route)
+{
+    fl_spares_open(route);
+    fl_route_open(route);
+}
+
 void fl_gateway_close_route(fl_route *route, const fl_error *why)
 {
     fl_spares_close(route);
+    fl_route_close(route);
     for (fl_list *node = route->fronts.next; node != &route->fronts;
          node = node->next)
         fl_front_shut(FL_LIST_ENTRY(node, fl_front, node));
@@ -155,16 +162,23 @@ static void take_away(fl_gateway *gateway, fl_route *route)
         fl_timer_start(&gateway->sweeper, 0);
 }
 
-fl_status fl_gateway_add(fl_gateway *gateway, const fl_upstream *upstream,
-                         fl_error *error)
+fl_status fl_gateway_check_place(const fl_upstream *upstream, fl_error *error)
 {
-    fl_route *route;
-
     if (upstream->url == NULL && upstream->client.connection.child.argv == NULL)
         return fl_error_set(error, FL_E_INVALID,
                             "a server is an address or a command; this one "
                             "has neither");
-    fl_status rc = check_name(gateway, upstream->name, error);
+    return FL_OK;
+}
+
+fl_status fl_gateway_add(fl_gateway *gateway, const fl_upstream *upstream,
+                         fl_error *error)
+{
+    fl_route *route;
+    fl_status rc = fl_gateway_check_place(upstream, error);
+
+    if (rc == FL_OK)
+        rc = check_name(gateway, upstream->name, error);
     if (rc == FL_OK)
         rc = fl_route_new(gateway, upstream, &route, error);
     if (rc != FL_OK)
@@ -172,7 +186,7 @@ fl_status fl_gateway_add(fl_gateway *gateway, const fl_upstream *upstream,
     route->number = ++gateway->last_number;
     fl_list_append(&gateway->routes, &route->node);
     if (gateway->loop != NULL) {
-        fl_spares_open(route);
+        fl_gateway_open_route(route);
         rc = fl_gateway_find(gateway, 0) == NULL
                  ? fl_aggregate_check(gateway, error)
                  : FL_OK;
@@ -181,21 +195,28 @@ fl_status fl_gateway_add(fl_gateway *gateway, const fl_upstream *upstream,
     }
     if (rc != FL_OK)
         take_away(gateway, route);
-    else if (gateway->loop != NULL)
-        fl_spares_open(route);
     return rc;
+}
+
+fl_route *fl_gateway_find_name(const fl_gateway *gateway, const char *name)
+{
+    for (fl_list *node = gateway->routes.next; node != &gateway->routes;
+         node = node->next) {
+        fl_route *route = FL_LIST_ENTRY(node, fl_route, node);
+        if (is_called(route, name))
+            return route;
+    }
+    return NULL;
 }
 
 fl_status fl_gateway_remove(fl_gateway *gateway, const char *name,
                             fl_error *error)
 {
-    for (fl_list *node = gateway->routes.next; node != &gateway->routes;
-         node = node->next) {
-        fl_route *route = FL_LIST_ENTRY(node, fl_route, node);
-        if (is_called(route, name)) {
-            take_away(gateway, route);
-            return FL_OK;
-        }
+    fl_route *route = fl_gateway_find_name(gateway, name);
+
+    if (route != NULL) {
+        take_away(gateway, route);
+        return FL_OK;
     }
     return fl_error_set(error, FL_E_INVALID, "there is no server named '%s'",
                         name != NULL ? name : "");
@@ -207,6 +228,9 @@ static void on_sweeper(fl_timer *timer, void *user)
     fl_list *next;
 
     (void)timer;
+    for (fl_list *node = gateway->routes.next; node != &gateway->routes;
+         node = node->next)
+        fl_route_sweep(FL_LIST_ENTRY(node, fl_route, node));
     for (fl_list *node = gateway->leaving.next; node != &gateway->leaving;
          node = next) {
         fl_route *route = FL_LIST_ENTRY(node, fl_route, node);

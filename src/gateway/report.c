@@ -101,7 +101,7 @@ static const char *state_of(const fl_route *route, const tally *sum)
 {
     if (!fl_route_is_open(route))
         return "ending";
-    if (route->health.breaker.state == FL_BREAKER_OPEN)
+    if (!fl_health_has_hope(route))
         return "unavailable";
     if (sum->ready)
         return "ready";
@@ -110,16 +110,22 @@ static const char *state_of(const fl_route *route, const tally *sum)
     return sum->any ? "starting" : "idle";
 }
 
-/* The child's command, or the address. */
-static void write_target(fl_report *report, const fl_route *route)
+/* Of several places, the one that was named first. */
+static const fl_replica *first_of(const fl_route *route)
 {
-    const char *url = route->target.url;
+    return FL_LIST_ENTRY(route->replicas.next, fl_replica, node);
+}
+
+/* The child's command, or the address. */
+static void write_target(fl_report *report, const fl_target *target)
+{
+    const char *url = target->url;
     const fl_transport *transport = NULL;
     fl_address address;
 
     if (url == NULL) {
         write_word(report, "kind", "stdio");
-        fl_report_command(report, route->target.options.child.argv);
+        fl_report_command(report, target->options.child.argv);
         return;
     }
     if (fl_address_parse(url, &address, NULL) == FL_OK)
@@ -196,7 +202,8 @@ static void write_health(fl_report *report, const fl_route *route)
         [FL_BREAKER_OPEN] = "open",
         [FL_BREAKER_HALF] = "half-open",
     };
-    const fl_breaker *breaker = &route->health.breaker;
+    const fl_health *health = &first_of(route)->health;
+    const fl_breaker *breaker = &health->breaker;
     uint64_t until = breaker->since_ms + breaker->pause_ms;
     bool open = breaker->state == FL_BREAKER_OPEN;
 
@@ -207,9 +214,38 @@ static void write_health(fl_report *report, const fl_route *route)
     if (open)
         fl_report_number(report, "retry_ms",
                          until > report->now_ms ? until - report->now_ms : 0);
-    fl_report_text(report, "error", fl_span_of(route->health.why.text),
-                   ERROR_MAX);
+    fl_report_text(report, "error", fl_span_of(health->why.text), ERROR_MAX);
     fl_json_object_end(&report->writer);
+}
+
+static void write_replica(fl_report *report, const fl_health_report *replica)
+{
+    fl_json_object(&report->writer);
+    fl_report_url(report, "replica", replica->replica, 0);
+    write_word(report, "state", replica->state);
+    fl_report_number(report, "weight", replica->weight);
+    fl_report_number(report, "in_flight", replica->in_flight);
+    fl_report_number(report, "answers", replica->answers);
+    fl_report_number(report, "failures", replica->failures);
+    fl_report_number(report, "retry_ms", replica->retry_ms);
+    fl_report_text(report, "error", fl_span_of(replica->why), ERROR_MAX);
+    fl_json_object_end(&report->writer);
+}
+
+/* Only of a server that runs in several places. */
+static void write_replicas(fl_report *report, const fl_route *route)
+{
+    fl_health_report all[FL_REPLICAS];
+
+    if (route->replica_count < 2)
+        return;
+    size_t count = fl_route_health(route, all, FL_REPLICAS);
+    fl_json_key(&report->writer, "replicas");
+    fl_json_array(&report->writer);
+    for (size_t i = 0; i < count && i < FL_REPLICAS; i++)
+        if (fl_report_fits(report))
+            write_replica(report, &all[i]);
+    fl_json_array_end(&report->writer);
 }
 
 /* What stays open only to tell of changes is not counted. */
@@ -264,14 +300,15 @@ static void write_server(fl_report *report, const fl_route *route)
     fl_report_text(report, "name", fl_span_of(route->name), TEXT_MAX);
     fl_json_key(&report->writer, "named");
     fl_json_bool(&report->writer, route->named);
-    write_target(report, route);
+    write_target(report, &first_of(route)->target);
     write_word(report, "state", state_of(route, &sum));
-    write_word(report, "era", eras[route->verdict.era]);
+    write_word(report, "era", eras[first_of(route)->verdict.era]);
     write_word(report, "revision",
                sum.revision != NULL ? sum.revision->name : NULL);
     write_word(report, "mode", modes[route->upstream.child]);
     write_hello(report, route);
     write_health(report, route);
+    write_replicas(report, route);
     write_clients(report, route, sum.parked);
     fl_report_number(report, "restarts", route->restarts);
     write_stats(report, &sum.stats);

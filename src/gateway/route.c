@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "base/status.h"
+#include "gateway/affinity.h"
 #include "gateway/gateway.h"
 #include "json/nav.h"
 
@@ -25,8 +26,10 @@ enum {
     MAX_TOTAL_MS = 3600000,
     INPUT_TIMEOUT_MS = 600000,
     BREAKER_FAILURES = 5,
-    BREAKER_WINDOW_MS = 60000,
     BREAKER_PAUSE_MS = 10000,
+    CONNECT_ATTEMPTS = 3,
+    QUEUE_MAX = 1000,
+    QUEUE_BYTES = 16 * 1024 * 1024,
 };
 
 static uint64_t or_else(uint64_t value, uint64_t otherwise)
@@ -34,16 +37,20 @@ static uint64_t or_else(uint64_t value, uint64_t otherwise)
     return value > 0 ? value : otherwise;
 }
 
-static void settle_options(fl_upstream *upstream)
+/* Many clients stand behind one of ours, and each listen of theirs holds a
+ * connection of HTTP/1.1. */
+static void settle_connection(fl_upstream *upstream)
 {
     fl_http_settings *http = &upstream->client.connection.http;
 
-    /* many clients stand behind one of ours, and each listen of theirs holds
-     * a connection of HTTP/1.1 */
     if (http->pool == 0)
         http->pool = POOL;
     if (http->pool_overflow == 0)
         http->pool_overflow = POOL_OVERFLOW;
+}
+
+static void settle_options(fl_upstream *upstream)
+{
     if (upstream->max_children == 0)
         upstream->max_children = MAX_CHILDREN;
     upstream->idle_ms = or_else(upstream->idle_ms, IDLE_MS);
@@ -57,6 +64,13 @@ static void settle_options(fl_upstream *upstream)
         or_else(upstream->breaker_pause_ms, BREAKER_PAUSE_MS);
     if (upstream->child == FL_CHILD_REQUEST && upstream->warm == 0)
         upstream->warm = 1;
+    if (upstream->connect_attempts == 0)
+        upstream->connect_attempts = CONNECT_ATTEMPTS;
+    if (upstream->queue_max == 0)
+        upstream->queue_max = QUEUE_MAX;
+    if (upstream->queue_bytes == 0)
+        upstream->queue_bytes = QUEUE_BYTES;
+    upstream->queue_ms = or_else(upstream->queue_ms, upstream->timeout_ms);
 }
 
 static char *make_prefix(const fl_route *route, const char *given)
@@ -86,20 +100,17 @@ fl_status fl_route_new(fl_gateway *gateway, const fl_upstream *upstream,
     route->upstream = *upstream;
     fl_list_init(&route->fronts);
     fl_list_init(&route->backs);
+    fl_list_init(&route->replicas);
+    fl_list_init(&route->gone);
     fl_mirrors_init(&route->mirrors);
+    fl_map_init(&route->tasks, FL_AFFINITY_MAX);
     fl_spares_init(route);
     settle_options(&route->upstream);
-    route->health.breaker = (fl_breaker){
-        .failures = route->upstream.breaker_failures,
-        .window_ms = BREAKER_WINDOW_MS,
-        .pause_ms = route->upstream.breaker_pause_ms,
-    };
     route->name = fl_mem_string(
         fl_span_of(upstream->name != NULL ? upstream->name : "server"));
     route->prefix = make_prefix(route, upstream->prefix);
     if (route->name == NULL || route->prefix == NULL ||
-        fl_target_init(&route->target, upstream->url,
-                       &route->upstream.client.connection) != FL_OK ||
+        fl_route_add_replica(route, upstream, error) != FL_OK ||
         fl_filter_init(&route->filter, upstream->allow_tools,
                        upstream->deny_tools) != FL_OK) {
         fl_route_free(route);
@@ -111,6 +122,42 @@ fl_status fl_route_new(fl_gateway *gateway, const fl_upstream *upstream,
     return FL_OK;
 }
 
+fl_status fl_route_add_replica(fl_route *route, const fl_upstream *upstream,
+                               fl_error *error)
+{
+    fl_upstream settled = *upstream;
+    fl_replica *replica;
+
+    settle_connection(&settled);
+    if (route->replica_count == FL_REPLICAS)
+        return fl_error_set(error, FL_E_LIMIT, "more than %d replicas of %s",
+                            FL_REPLICAS, route->name);
+    fl_status rc = fl_replica_new(route, &settled, &replica, error);
+    if (rc != FL_OK)
+        return rc;
+    if (fl_replica_find(route, replica->label) != NULL) {
+        fl_error_set(error, FL_E_IN_USE, "two replicas of %s are %s",
+                     route->name, replica->label);
+        fl_replica_free(replica);
+        return FL_E_IN_USE;
+    }
+    replica->number = ++route->last_replica;
+    fl_list_append(&route->replicas, &replica->node);
+    route->replica_count++;
+    if (route->spares.open)
+        fl_route_open(route);
+    return FL_OK;
+}
+
+bool fl_route_is_children(const fl_route *route)
+{
+    for (fl_list *node = route->replicas.next; node != &route->replicas;
+         node = node->next)
+        if (!fl_replica_is_child(FL_LIST_ENTRY(node, fl_replica, node)))
+            return false;
+    return true;
+}
+
 bool fl_route_is_open(const fl_route *route)
 {
     return route->spares.open && route->gateway->closing == FL_GATEWAY_OPEN;
@@ -118,21 +165,31 @@ bool fl_route_is_open(const fl_route *route)
 
 void fl_route_free(fl_route *route)
 {
+    fl_list *node;
+
+    while ((node = fl_list_take(&route->replicas)) != NULL)
+        fl_replica_free(FL_LIST_ENTRY(node, fl_replica, node));
+    while ((node = fl_list_take(&route->gone)) != NULL) {
+        route->gateway->replicas_gone--;
+        fl_replica_free(FL_LIST_ENTRY(node, fl_replica, node));
+    }
     fl_hellos_deinit(&route->hellos);
-    fl_target_deinit(&route->target);
     fl_mirrors_deinit(&route->mirrors);
+    fl_map_deinit(&route->tasks);
     fl_filter_deinit(&route->filter);
     fl_mem_free(route->name);
     fl_mem_free(route->prefix);
     fl_mem_free(route);
 }
 
-static fl_back *find(const fl_route *route, fl_span key)
+static fl_back *find(const fl_replica *replica, fl_span key)
 {
+    const fl_route *route = replica->route;
+
     for (fl_list *node = route->backs.next; node != &route->backs;
          node = node->next) {
         fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
-        if (!back->closing && !back->own &&
+        if (back->replica == replica && !back->closing && !back->own &&
             fl_span_equal(fl_buf_view(&back->key), key))
             return back;
     }
@@ -149,9 +206,10 @@ static fl_back *name_spare(fl_back *spare, fl_span key, fl_error *error)
     return NULL;
 }
 
-static fl_back *open_back(fl_route *route, fl_span key, fl_span params,
+static fl_back *open_back(fl_replica *replica, fl_span key, fl_span params,
                           const fl_revision *offered, fl_error *error)
 {
+    fl_route *route = replica->route;
     unsigned max = route->upstream.max_children;
     fl_back *spare =
         params.len == 0 || route->upstream.child == FL_CHILD_SESSION
@@ -169,15 +227,32 @@ static fl_back *open_back(fl_route *route, fl_span key, fl_span params,
                      max);
         return NULL;
     }
-    return fl_back_new(route, key, params, offered, error);
+    return fl_back_new(replica, key, params, offered, error);
 }
 
-static fl_back *find_or_open(fl_route *route, fl_span key, fl_span params,
+static fl_back *find_or_open(fl_replica *replica, fl_span key, fl_span params,
                              const fl_revision *offered, fl_error *error)
 {
-    fl_back *back = find(route, key);
+    fl_back *back = find(replica, key);
 
-    return back != NULL ? back : open_back(route, key, params, offered, error);
+    return back != NULL ? back
+                        : open_back(replica, key, params, offered, error);
+}
+
+fl_back *fl_route_twin(const fl_back *back, fl_replica *replica,
+                       fl_error *error)
+{
+    return find_or_open(replica, fl_buf_view(&back->key),
+                        fl_buf_view(&back->params), back->offered, error);
+}
+
+static fl_replica *pick(fl_route *route, fl_error *error)
+{
+    fl_replica *replica = fl_replica_pick(route, NULL);
+
+    if (replica == NULL)
+        fl_error_set(error, FL_BUSY, "no replica of the server can be asked");
+    return replica;
 }
 
 fl_status fl_front_principal(const fl_front *front, fl_buf *out)
@@ -207,30 +282,26 @@ static fl_status write_key(const fl_front *front, fl_span info,
     return rc == FL_OK ? fl_buf_append(key, capabilities) : rc;
 }
 
-/* A modern server on streams tells nobody's from another's by itself. */
-static bool is_stateless(const fl_route *route)
-{
-    return route->verdict.era == FL_ERA_MODERN && route->target.url != NULL &&
-           fl_span_starts(fl_span_of(route->target.url), FL_SPAN("http"));
-}
-
 fl_back *fl_route_for_session(fl_route *route, fl_front *front,
                               const fl_revision *offered, fl_error *error)
 {
     fl_span params = fl_buf_view(&front->params);
     fl_child_mode mode = route->upstream.child;
+    fl_replica *replica = pick(route, error);
     fl_back *back;
     fl_buf key;
 
-    if (mode == FL_CHILD_SHARED || is_stateless(route))
-        return find_or_open(route, (fl_span){0}, (fl_span){0}, NULL, error);
+    if (replica == NULL)
+        return NULL;
+    if (mode == FL_CHILD_SHARED || fl_replica_is_stateless(replica))
+        return find_or_open(replica, (fl_span){0}, (fl_span){0}, NULL, error);
     if (mode == FL_CHILD_REQUEST) { /* it is for whoever comes next, too */
         params = (fl_span){0};
         offered = NULL;
     }
     if (mode == FL_CHILD_SESSION || mode == FL_CHILD_REQUEST ||
         route->told_apart) {
-        back = open_back(route, (fl_span){0}, params, offered, error);
+        back = open_back(replica, (fl_span){0}, params, offered, error);
         if (back != NULL)
             back->own = true;
         return back;
@@ -240,7 +311,7 @@ fl_back *fl_route_for_session(fl_route *route, fl_front *front,
     back =
         write_key(front, fl_json_get(params, FL_SPAN("clientInfo")),
                   fl_json_get(params, FL_SPAN("capabilities")), &key) == FL_OK
-            ? find_or_open(route, fl_buf_view(&key), params, offered, error)
+            ? find_or_open(replica, fl_buf_view(&key), params, offered, error)
             : NULL;
     fl_buf_reset(&key);
     return back;
@@ -257,20 +328,23 @@ static fl_status write_params(const fl_claim *claim, fl_buf *out)
         claim->client_info.len > 0 ? claim->client_info.ptr : "");
 }
 
-void fl_route_share(fl_route *route, fl_back *back)
+void fl_route_share(fl_back *back)
 {
-    if (is_stateless(route) && !back->own && find(route, (fl_span){0}) == NULL)
+    if (fl_replica_is_stateless(back->replica) && !back->own &&
+        find(back->replica, (fl_span){0}) == NULL)
         fl_buf_clear(&back->key);
 }
 
 /* Nearly all requests of a client say the same of it: that is seen without
  * making a key of it. */
-static bool is_recent(const fl_front *front, const fl_claim *claim)
+static bool is_recent(const fl_front *front, const fl_claim *claim,
+                      const fl_replica *replica)
 {
     fl_span key = fl_buf_view(&front->recent_key);
     fl_span info = claim->client_info, said = claim->client_capabilities;
 
-    if (front->recent == NULL || front->recent->closing || key.len < 2 ||
+    if (front->recent == NULL || front->recent->closing ||
+        front->recent->replica != replica || key.len < 2 ||
         key.len - 2 < info.len + said.len)
         return false;
     fl_span tail = fl_span_from(key, key.len - said.len - info.len - 2);
@@ -284,11 +358,17 @@ fl_back *fl_route_for_request(fl_route *route, fl_front *front,
 {
     const fl_claim *claim = &msg->inner.claim;
     fl_buf *key = &front->recent_key;
+    fl_replica *replica = fl_affinity_find(route, msg);
     fl_buf params;
 
-    if (route->upstream.child == FL_CHILD_SHARED || is_stateless(route))
-        return find_or_open(route, (fl_span){0}, (fl_span){0}, NULL, error);
-    if (is_recent(front, claim))
+    if (replica == NULL)
+        replica = pick(route, error);
+    if (replica == NULL)
+        return NULL;
+    if (route->upstream.child == FL_CHILD_SHARED ||
+        fl_replica_is_stateless(replica))
+        return find_or_open(replica, (fl_span){0}, (fl_span){0}, NULL, error);
+    if (is_recent(front, claim, replica))
         return front->recent;
     front->recent = NULL;
     fl_buf_clear(key);
@@ -297,7 +377,7 @@ fl_back *fl_route_for_request(fl_route *route, fl_front *front,
     if (write_key(front, claim->client_info, claim->client_capabilities, key) ==
             FL_OK &&
         write_params(claim, &params) == FL_OK)
-        front->recent = find_or_open(route, fl_buf_view(key),
+        front->recent = find_or_open(replica, fl_buf_view(key),
                                      fl_buf_view(&params), NULL, error);
     fl_buf_reset(&params);
     return front->recent;

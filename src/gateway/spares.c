@@ -43,14 +43,23 @@ void fl_spares_turn(fl_route *route)
         fl_timer_start(&route->spares.timer, 0);
 }
 
+static fl_back *open_one(fl_route *route, fl_error *error)
+{
+    fl_replica *replica = fl_replica_pick(route, NULL);
+
+    if (replica != NULL)
+        return fl_back_new(replica, (fl_span){0}, (fl_span){0}, NULL, error);
+    fl_error_set(error, FL_BUSY, "no replica of the server can be asked");
+    return NULL;
+}
+
 static void fill(fl_route *route)
 {
     fl_error error;
 
     while (fl_route_is_open(route) && !route->spares.broken &&
            has_room(route) && count_spares(route) < route->upstream.warm) {
-        fl_back *back =
-            fl_back_new(route, (fl_span){0}, (fl_span){0}, NULL, &error);
+        fl_back *back = open_one(route, &error);
         if (back == NULL) {
             route->spares.broken = true;
             fl_log_say(fl_loop_log(route->gateway->loop), FL_LOG_WARN,
@@ -66,11 +75,13 @@ static void fill(fl_route *route)
 fl_back *fl_spares_take(fl_route *route)
 {
     fl_back *found = NULL;
+    uint64_t wait_ms;
 
     for (fl_list *node = route->backs.next; node != &route->backs;
          node = node->next) {
         fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
-        if (back->spare && !back->closing &&
+        if (back->spare && !back->closing && !back->replica->leaving &&
+            fl_health_would(back->replica, &wait_ms) &&
             (found == NULL ||
              (fl_back_is_ready(back) && !fl_back_is_ready(found))))
             found = back;
@@ -112,7 +123,7 @@ static fl_back *find_child(fl_route *route, fl_error *error)
 
     if (back != NULL)
         return back;
-    back = fl_back_new(route, (fl_span){0}, (fl_span){0}, NULL, error);
+    back = open_one(route, error);
     if (back != NULL)
         back->own = true;
     fl_spares_turn(route);

@@ -1,5 +1,5 @@
 /*
- * turns.h - calls of modern clients that are not told apart, one at a time.
+ * solo.h - calls of modern clients that are not told apart, one at a time.
  *
  * A legacy server asks its questions about a call without naming it. On a
  * channel, where they come by no stream of their own, a question is taken for
@@ -12,19 +12,19 @@
  * Who comes back with an answer never waits: a server that does one thing after
  * the other would wait for it, and so would the call that runs.
  */
-#ifndef FL_GATEWAY_TURNS_H
-#define FL_GATEWAY_TURNS_H
+#ifndef FL_GATEWAY_SOLO_H
+#define FL_GATEWAY_SOLO_H
 
 #include "gateway/back.h"
 
 /* Whether a request on its way to the server must wait for another's end. */
-bool fl_turns_must_wait(const fl_errand *errand, const fl_msg *msg);
+bool fl_solo_must_wait(const fl_errand *errand, const fl_msg *msg);
 
 /* No call that may ask its client is running. */
-bool fl_turns_is_free(const fl_back *back);
+bool fl_solo_is_free(const fl_back *back);
 
 /* A call has ended, or its client has gone for an answer: whoever waits for a
  * turn gets one, soon. */
-void fl_turns_pass(fl_back *back);
+void fl_solo_pass(fl_back *back);
 
 #endif

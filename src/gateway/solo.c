@@ -1,7 +1,7 @@
 /*
- * turns.c - calls of modern clients that are not told apart, one at a time.
+ * solo.c - calls of modern clients that are not told apart, one at a time.
  */
-#include "gateway/turns.h"
+#include "gateway/solo.h"
 
 #include "base/span.h"
 #include "gateway/route.h"
@@ -13,7 +13,7 @@ static bool may_ask(const fl_errand *errand)
            fl_method_is(errand->method, FL_METHOD_CAN_ASK);
 }
 
-bool fl_turns_is_free(const fl_back *back)
+bool fl_solo_is_free(const fl_back *back)
 {
     return fl_back_oldest(back, NULL, true) == NULL;
 }
@@ -36,7 +36,7 @@ static bool is_anybody(const fl_front *front)
     return (front->traits & FL_LINK_CHANNEL) == 0;
 }
 
-bool fl_turns_must_wait(const fl_errand *errand, const fl_msg *msg)
+bool fl_solo_must_wait(const fl_errand *errand, const fl_msg *msg)
 {
     const fl_back *back = errand->back;
 
@@ -46,10 +46,10 @@ bool fl_turns_must_wait(const fl_errand *errand, const fl_msg *msg)
            (back->route->upstream.one_at_a_time ||
             is_anybody(errand->asker.front)) &&
            can_be_asked(msg->inner.claim.client_capabilities) &&
-           !fl_turns_is_free(back);
+           !fl_solo_is_free(back);
 }
 
-void fl_turns_pass(fl_back *back)
+void fl_solo_pass(fl_back *back)
 {
     for (fl_list *node = back->waiting.next; node != &back->waiting;
          node = node->next)
