@@ -54,16 +54,22 @@ static void require_list(const fl_config_list *list)
         require_text(&(fl_config_text){list->items[i], list->shown[i]});
 }
 
-static void require_server(const fl_config_server *server, bool is_sound)
+static void require_place(const fl_config_server *server)
 {
-    require(server->name != NULL && server->line > 0);
     require_text(&server->cwd);
     require_text(&server->url);
     require_text(&server->socket);
     require_list(&server->argv);
     require_list(&server->env);
     require_list(&server->headers);
-    require_list(&server->replicas);
+}
+
+static void require_server(const fl_config_server *server, bool is_sound)
+{
+    require(server->name != NULL && server->line > 0);
+    require_place(server);
+    for (size_t i = 0; i < server->replica_count; i++)
+        require_place(&server->replicas[i]);
     require_list(&server->include);
     require_list(&server->exclude);
     if (!is_sound || server->disabled)

@@ -111,6 +111,14 @@ class Scene:
                 random.choices(ways, (6, 3, 1))[0]
             way()
 
+    def calm(self):
+        """Whoever lives has been answered since."""
+        files = [file for _, file in self.clients]
+        until(lambda: any(line.startswith('a ') for file in files
+                          if file.exists()
+                          for line in file.read_text().splitlines()),
+              'somebody is answered', 30 * SLOW)
+
     def end(self):
         """Whoever lives may finish; then all end as they should."""
         for process, _ in self.clients:
@@ -143,6 +151,7 @@ def rage(*options):
             for _ in range(CLIENTS):
                 scene.add_client()
             scene.rage()
+            scene.calm()
             zombies = scene.end()
         finally:
             scene.clear()

@@ -60,7 +60,7 @@ static void test_config_tells_everything_at_once(void **state)
            "8:44: error: mcpServers.own.fairlead.prefx: there is no such "
            "key; is \"prefix\" meant?\n" AT
            "8:69: error: mcpServers.own.fairlead.weight: it must be a whole "
-           "number from 1 to 1000\n");
+           "number from 0 to 1000\n");
     free(text);
 }
 
@@ -316,7 +316,10 @@ static void test_config_own_keys_are_strict(void **state)
                 "2:26: error: mcpServers.a.fairlead: it must be an object");
     check_error(OWN "{\"zorro\":1}",
                 "2:27: error: mcpServers.a.fairlead.zorro: there is no such "
-                "key; there are child, prefix, replicas, weight, allow, deny");
+                "key; there are child, prefix, replicas, weight, allow, deny, "
+                "connectAttempts, connectBackoff, connectBackoffMax, queueMax, "
+                "queueBytes, queueTime, healthInterval, breakerFailures, "
+                "breakerPause");
     check_error(OWN "{\"deyn\":[]}",
                 "2:27: error: mcpServers.a.fairlead.deyn: there is no such "
                 "key; is \"deny\" meant?");
@@ -325,7 +328,7 @@ static void test_config_own_keys_are_strict(void **state)
                 "auto, shared, session, request");
     check_error(OWN "{\"weight\":1001}",
                 "2:36: error: mcpServers.a.fairlead.weight: it must be a "
-                "whole number from 1 to 1000");
+                "whole number from 0 to 1000");
     check_error(OWN "{\"prefix\":\"a b\"}",
                 "2:36: error: mcpServers.a.fairlead.prefix: it must be up to "
                 "32 of A-Z a-z 0-9 _ - .");
@@ -336,8 +339,8 @@ static void test_config_own_keys_are_strict(void **state)
                       "\"weight\":1000,\"child\":\"auto\"}",
                   "");
     check_error(OWN "{\"replicas\":[\"http://c/\"]}",
-                "2:38: error: mcpServers.a.fairlead.replicas: it is for a "
-                "server with a URL");
+                "2:38: error: mcpServers.a.fairlead.replicas: a URL alone is "
+                "for a server with a URL; write an entry: {\"url\": ...}");
 #undef OWN
 #define OWN "\"url\":\"http://b/\",\"fairlead\":"
     check_error(OWN "{\"child\":\"shared\"}",
@@ -349,6 +352,65 @@ static void test_config_own_keys_are_strict(void **state)
     check_error(OWN "{\"allow\":1}",
                 "2:39: error: mcpServers.a.fairlead.allow: it must be a "
                 "string or an array of strings");
+#undef OWN
+}
+
+static void test_config_replicas_are_places_and_nothing_else(void **state)
+{
+    (void)state;
+#define OWN "\"url\":\"http://b/\",\"fairlead\":"
+    check_warning(OWN "{\"replicas\":\"http://c/\"}", "");
+    check_warning(OWN "{\"replicas\":[{\"url\":\"ws://c/\",\"weight\":0},"
+                      "{\"command\":\"d\",\"weight\":1000}]}",
+                  "");
+    check_error(OWN "{\"replicas\":7}",
+                "2:42: error: mcpServers.a.fairlead.replicas: it must be an "
+                "array of URLs, or of entries of servers");
+    check_error(OWN "{\"replicas\":[7]}",
+                "2:43: error: mcpServers.a.fairlead.replicas[0]: it must be a "
+                "URL, or an entry of a server");
+    check_error(OWN "{\"replicas\":[{\"url\":\"http://c/\","
+                    "\"weight\":1001}]}",
+                "2:71: error: mcpServers.a.fairlead.replicas[0].weight: it "
+                "must be a whole number from 0 to 1000");
+    check_error(OWN "{\"replicas\":[{\"url\":\"http://c/\","
+                    "\"timeout\":1000}]}",
+                "2:72: error: mcpServers.a.fairlead.replicas[0].timeout: it "
+                "holds for all replicas: say it in the entry of the server");
+    check_error(OWN "{\"replicas\":[{}]}",
+                "2:43: error: mcpServers.a.fairlead.replicas[0]: a server "
+                "needs a \"command\" or a \"url\"");
+    check_warning("\"command\":\"b\",\"weight\":3",
+                  "2:24: warning: mcpServers.a.weight: it has no effect here; "
+                  "it belongs into \"fairlead\"");
+#undef OWN
+}
+
+static void test_config_outages_are_bounded(void **state)
+{
+    (void)state;
+#define OWN "\"url\":\"http://b/\",\"fairlead\":"
+    check_warning(OWN "{\"connectAttempts\":100,\"connectBackoff\":86400000,"
+                      "\"connectBackoffMax\":86400000,\"queueMax\":10000,"
+                      "\"queueBytes\":1073741824,\"queueTime\":86400000,"
+                      "\"healthInterval\":0,\"breakerFailures\":1000000,"
+                      "\"breakerPause\":86400000}",
+                  "");
+    check_error(OWN "{\"connectAttempts\":101}",
+                "2:49: error: mcpServers.a.fairlead.connectAttempts: it must "
+                "be a whole number from 1 to 100");
+    check_error(OWN "{\"queueMax\":10001}",
+                "2:42: error: mcpServers.a.fairlead.queueMax: it must be a "
+                "whole number from 1 to 10000");
+    check_error(OWN "{\"queueTime\":0}",
+                "2:43: error: mcpServers.a.fairlead.queueTime: it must be a "
+                "whole number from 1 to 86400000");
+    check_error(OWN "{\"healthInterval\":86400001}",
+                "2:48: error: mcpServers.a.fairlead.healthInterval: it must "
+                "be a whole number from 0 to 86400000");
+    check_error(OWN "{\"connectBackoff\":2,\"connectBackoffMax\":1}",
+                "2:48: error: mcpServers.a.fairlead.connectBackoff: it is "
+                "more than \"connectBackoffMax\"");
 #undef OWN
 }
 
@@ -423,6 +485,8 @@ int main(void)
         cmocka_unit_test(test_config_headers),
         cmocka_unit_test(test_config_other_keys),
         cmocka_unit_test(test_config_own_keys_are_strict),
+        cmocka_unit_test(test_config_replicas_are_places_and_nothing_else),
+        cmocka_unit_test(test_config_outages_are_bounded),
         cmocka_unit_test(test_config_disabled_server_may_lack_things),
         cmocka_unit_test(test_config_tells_twenty_errors_and_twenty_warnings),
         cmocka_unit_test(test_config_long_paths_are_cut),

@@ -251,14 +251,14 @@ static void test_expand_works_in_every_field(void **state)
 
     assert_string_equal(a->url.text, "https://s3cret.example/mcp");
     assert_string_equal(a->headers.items[0], "A: s3cret-token");
-    assert_string_equal(a->replicas.items[0], "https://s3cret.example/mcp");
+    assert_string_equal(a->replicas[0].url.text, "https://s3cret.example/mcp");
     assert_string_equal(b->argv.items[0], "s3cret-token");
     assert_string_equal(b->argv.items[1], "s3cret-token");
     assert_string_equal(b->cwd.text, "/home/ada");
     assert_string_equal(b->env.items[0], "PORT=8080");
     assert_string_equal(b->env.items[2], "A=s3cret-token");
     desk_expect(config, fl_config_show_servers,
-                "a: HTTP or HTTP+SSE\n  url ${URL}\n  replicas ${URL}\n"
+                "a: HTTP or HTTP+SSE\n  url ${URL}\n  replica ${URL}\n"
                 "  header A: ${TOKEN}\n"
                 "b: a child\n  command ${TOKEN} ${TOKEN}\n"
                 "  env PORT=(envFile)\n  env KEY=(envFile)\n"

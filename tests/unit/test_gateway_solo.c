@@ -1,5 +1,5 @@
 /*
- * test_gateway_turns.c - calls at a legacy server that does not say which one
+ * test_gateway_solo.c - calls at a legacy server that does not say which one
  * its questions are about: one runs at a time, and nobody else is held up.
  */
 #include "gateway_host.h"
@@ -22,7 +22,7 @@ static void begin(const fl_upstream *upstream)
     raw_hears_part(&host.server, "\"id\":2,\"method\":\"tools/call\"");
 }
 
-static void test_turns_are_taken_one_after_the_other(void **state)
+static void test_solo_are_taken_one_after_the_other(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -43,7 +43,7 @@ static void test_turns_are_taken_one_after_the_other(void **state)
     host_end();
 }
 
-static void test_turns_hold_up_nobody_else(void **state)
+static void test_solo_hold_up_nobody_else(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -55,7 +55,7 @@ static void test_turns_hold_up_nobody_else(void **state)
     host_end();
 }
 
-static void test_turns_are_for_those_who_can_be_asked(void **state)
+static void test_solo_are_for_those_who_can_be_asked(void **state)
 {
     (void)state;
     host_open(&in_turn);
@@ -67,7 +67,7 @@ static void test_turns_are_for_those_who_can_be_asked(void **state)
     host_end();
 }
 
-static void test_turns_are_not_for_a_connection_of_ones_own(void **state)
+static void test_solo_are_not_for_a_connection_of_ones_own(void **state)
 {
     (void)state;
     begin(NULL);
@@ -76,7 +76,7 @@ static void test_turns_are_not_for_a_connection_of_ones_own(void **state)
     host_end();
 }
 
-static void test_turns_pass_while_a_client_thinks(void **state)
+static void test_solo_pass_while_a_client_thinks(void **state)
 {
     char line[2048], token[512];
 
@@ -105,7 +105,7 @@ static void test_turns_pass_while_a_client_thinks(void **state)
     host_end();
 }
 
-static void test_turns_are_not_waited_for_for_ever(void **state)
+static void test_solo_are_not_waited_for_for_ever(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -121,7 +121,7 @@ static void test_turns_are_not_waited_for_for_ever(void **state)
     host_end();
 }
 
-static void test_turns_of_who_gives_up_are_passed_on(void **state)
+static void test_solo_of_who_gives_up_are_passed_on(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -161,13 +161,13 @@ static void test_a_task_that_nobody_knows_is_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns_are_taken_one_after_the_other),
-        cmocka_unit_test(test_turns_hold_up_nobody_else),
-        cmocka_unit_test(test_turns_are_for_those_who_can_be_asked),
-        cmocka_unit_test(test_turns_are_not_for_a_connection_of_ones_own),
-        cmocka_unit_test(test_turns_pass_while_a_client_thinks),
-        cmocka_unit_test(test_turns_are_not_waited_for_for_ever),
-        cmocka_unit_test(test_turns_of_who_gives_up_are_passed_on),
+        cmocka_unit_test(test_solo_are_taken_one_after_the_other),
+        cmocka_unit_test(test_solo_hold_up_nobody_else),
+        cmocka_unit_test(test_solo_are_for_those_who_can_be_asked),
+        cmocka_unit_test(test_solo_are_not_for_a_connection_of_ones_own),
+        cmocka_unit_test(test_solo_pass_while_a_client_thinks),
+        cmocka_unit_test(test_solo_are_not_waited_for_for_ever),
+        cmocka_unit_test(test_solo_of_who_gives_up_are_passed_on),
         cmocka_unit_test(test_a_task_that_nobody_knows_is_cancelled),
     };
 
