@@ -138,6 +138,8 @@ typedef struct fl_websocket_settings {
 } fl_websocket_settings;
 
 typedef struct fl_options {
+    const char *label;  /* client: what the log calls the server; NULL: nothing,
+                           or its command */
     size_t max_message; /* bytes; 16 MiB. A longer one is refused, not kept */
     size_t high_water;  /* bytes waiting to leave at which sending says
                            "busy" and reading pauses; 256 KiB */

@@ -63,6 +63,22 @@ void fl_client_agree_stop(fl_client *client)
     fl_client_drop_own(client, &client->agreement.opener);
 }
 
+static void log_agreed(const fl_client *client, fl_era era)
+{
+    const char *label = client->target.options.label;
+    fl_log_field revision =
+        fl_log_text("revision", fl_span_of(client->revision->name));
+    fl_log_field name = fl_log_text(
+        "era", era == FL_ERA_MODERN ? FL_SPAN("modern") : FL_SPAN("legacy"));
+
+    if (label != NULL)
+        fl_log_say(fl_loop_log(client->loop), FL_LOG_INFO, "agreed",
+                   fl_log_text("server", fl_span_of(label)), revision, name);
+    else
+        fl_log_say(fl_loop_log(client->loop), FL_LOG_INFO, "agreed", revision,
+                   name);
+}
+
 /* Agreed. What the next agreement starts from is as if nothing had been. */
 static void settle(fl_client *client, fl_era era)
 {
@@ -79,10 +95,7 @@ static void settle(fl_client *client, fl_era era)
     agreement->raced = agreement->without = agreement->renewed = false;
     agreement->doubted = agreement->repeated = false;
     fl_backoff_reset(&agreement->backoff);
-    fl_log_say(fl_loop_log(client->loop), FL_LOG_INFO, "agreed",
-               fl_log_text("revision", fl_span_of(client->revision->name)),
-               fl_log_text("era", era == FL_ERA_MODERN ? FL_SPAN("modern")
-                                                       : FL_SPAN("legacy")));
+    log_agreed(client, era);
     client->state = FL_CLIENT_READY;
     fl_client_cache_clear(&client->cache);
     fl_client_task_forget(client);

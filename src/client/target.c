@@ -14,9 +14,9 @@
 #define AT(field) offsetof(fl_options, field)
 
 static const size_t strings[] = {
-    AT(tls.cert_file),      AT(tls.key_file),     AT(tls.ca_file),
-    AT(tls.server_name),    AT(child.cwd),        AT(http.sse_path),
-    AT(http.messages_path), AT(http.health_path),
+    AT(label),         AT(tls.cert_file),      AT(tls.key_file),
+    AT(tls.ca_file),   AT(tls.server_name),    AT(child.cwd),
+    AT(http.sse_path), AT(http.messages_path), AT(http.health_path),
 };
 
 static const size_t lists[] = {

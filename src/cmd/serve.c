@@ -17,6 +17,7 @@
 #include "cmd/serve_line.h"
 #include "cmd/serve_replicas.h"
 #include "cmd/term.h"
+#include "cmd/whereis.h"
 #include "io/loop.h"
 #include "io/signals.h"
 
@@ -131,12 +132,23 @@ static bool listen_all(struct serve *serve)
     return true;
 }
 
+static void warn_of_missing(const fl_serve_line *line)
+{
+    const fl_child_settings *child = &line->upstream.client.connection.child;
+
+    if (line->upstream.url == NULL && child->argv != NULL &&
+        !fl_whereis(child->argv[0], child->cwd))
+        fl_complain(line->command, "warning: there is no program '%s'",
+                    child->argv[0]);
+}
+
 static fl_status add_target(struct serve *serve, fl_error *error)
 {
     fl_upstream upstream = serve->line->upstream;
 
     if (!serve->line->has_target)
         return FL_OK;
+    warn_of_missing(serve->line);
     serve->term = fl_term_of(stderr);
     fl_status rc =
         fl_login_open(&serve->line->login, &serve->term, &serve->auth, error);

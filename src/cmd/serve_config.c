@@ -17,6 +17,7 @@
 #include "cmd/complain.h"
 #include "cmd/serve_places.h"
 #include "cmd/slurp.h"
+#include "cmd/whereis.h"
 #include "config/show.h"
 
 #include <stdio.h>
@@ -62,6 +63,22 @@ static fl_status slurp(const fl_serve_line *line, fl_buf *text, fl_error *error)
                : fl_buf_append(text, fl_span_of(line->config_json));
 }
 
+static void tell_missing(const fl_serve_line *line, const fl_config *config)
+{
+    size_t count;
+    const fl_config_server *servers = fl_config_servers(config, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const fl_config_server *server = &servers[i];
+        if (!server->disabled && server->kind == FL_CONFIG_CHILD &&
+            !fl_whereis(server->argv.items[0], server->cwd.text))
+            fl_complain(line->command,
+                        "%s:%zu: warning: %s: there is no program '%s'",
+                        fl_config_file(config), server->line, server->name,
+                        server->argv.items[0]);
+    }
+}
+
 fl_status fl_serve_config_read(const fl_serve_line *line, fl_config **out)
 {
     const char *name = line->config != NULL ? line->config : "--config-json";
@@ -78,6 +95,8 @@ fl_status fl_serve_config_read(const fl_serve_line *line, fl_config **out)
         tell_problems(*out);
     else if (rc != FL_OK)
         fl_complain(line->command, "%s", error.text);
+    if (rc == FL_OK)
+        tell_missing(line, *out);
     if (text.ptr != NULL) /* there may be secrets in it */
         fl_mem_wipe(text.ptr, text.cap);
     fl_buf_reset(&text);

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "cmd/serve_replicas.h"
+#include "transport/address.h"
 
 #include <string.h>
 
@@ -231,6 +232,22 @@ static void settle_tls(fl_serve_line *to)
     to->upstream.client.connection.tls = to->tls;
 }
 
+/* Who forgets the two dashes gives us a command for an address. */
+static fl_status check_target(const fl_serve_line *line, fl_error *error)
+{
+    const char *url = line->upstream.url;
+    fl_address address;
+
+    if (url == NULL)
+        return FL_OK;
+    if (strchr(url, ':') == NULL)
+        return fl_error_set(error, FL_E_INVALID,
+                            "'%s' is no address; to run a command: fairlead %s "
+                            "-- %s",
+                            url, line->command, url);
+    return fl_address_parse(url, &address, error);
+}
+
 static fl_status settle(fl_serve_line *to, fl_error *error)
 {
     fl_upstream *upstream = &to->upstream;
@@ -272,6 +289,8 @@ fl_status fl_serve_line_read(fl_serve_line *line, char **argv, fl_error *error)
     rc = refuse_unbuilt(line, error);
     if (rc == FL_OK)
         rc = take_target(line, &words, error);
+    if (rc == FL_OK)
+        rc = check_target(line, error);
     if (rc == FL_OK)
         rc = check_file(line, error);
     if (rc == FL_OK)

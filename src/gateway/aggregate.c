@@ -194,6 +194,11 @@ static const fl_transport leg_transport = {
     .info = leg_info,
 };
 
+bool fl_aggregate_is_leg(const fl_link *link)
+{
+    return link->transport == &leg_transport;
+}
+
 static void on_notice(fl_aggregate *all, const fl_msg *msg)
 {
     if (fl_method_of(msg) == FL_METHOD_PROGRESS)

@@ -44,6 +44,9 @@ FL_MUST_USE fl_status fl_aggregate_open(fl_gateway *gateway, fl_link *link,
 /* The gateway is closing. */
 void fl_aggregates_close(fl_gateway *gateway);
 
+/* Whether a front's link is one of these, and no client's. */
+bool fl_aggregate_is_leg(const fl_link *link);
+
 /* A client's message goes to the server; what it answers, if it is a request,
  * is said to `stream`. */
 void fl_leg_deliver(fl_leg *leg, const fl_msg *msg, void *stream);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "gateway/aggregate.h"
 #include "gateway/back.h"
 #include "gateway/cells.h"
 #include "gateway/gateway.h"
@@ -452,8 +453,9 @@ static void on_closed(fl_link *link, const fl_error *why)
     fl_link_info info;
 
     fl_link_get_info(link, &info);
-    fl_log_say(fl_loop_log(link->loop), FL_LOG_INFO, "client left",
-               fl_log_text("kind", fl_span_of(info.kind)),
+    fl_log_say(fl_loop_log(link->loop),
+               fl_aggregate_is_leg(link) ? FL_LOG_DEBUG : FL_LOG_INFO,
+               "client left", fl_log_text("kind", fl_span_of(info.kind)),
                fl_log_text("reason", fl_span_of(why->text)),
                fl_log_int("messages", (int64_t)info.stats.messages_in));
     front->state = FL_FRONT_OVER;

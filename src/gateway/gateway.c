@@ -150,12 +150,15 @@ fl_status fl_gateway_listen(fl_gateway *gateway, fl_loop *loop, const char *url,
     fl_list_append(&gateway->doors, &door->node);
     if (door->listener->port != 0)
         gateway->port = door->listener->port;
-    if (gateway->loop == NULL) {
+    bool first = gateway->loop == NULL;
+    if (first) {
         gateway->opened_ms = fl_loop_now(loop);
         fl_timer_init(&gateway->timer, loop, on_timer, gateway);
         fl_gateway_watch(gateway, loop);
     }
     gateway->loop = loop;
+    if (first)
+        fl_gateway_tell_routes(gateway);
     rc = fl_gateway_serve(gateway, door->listener, error);
     if (rc == FL_OK)
         open_spares(gateway);

@@ -83,6 +83,8 @@ void fl_gateway_open_route(fl_route *route);
 void fl_gateway_close_route(fl_route *route, const fl_error *why);
 /* It listens from now on. */
 void fl_gateway_watch(fl_gateway *gateway, fl_loop *loop);
+/* The log is told which servers there are, and where. */
+void fl_gateway_tell_routes(const fl_gateway *gateway);
 
 /* Answers a request that found no server. */
 void fl_gateway_refuse(const fl_asker *asker, fl_span id, const fl_error *why);

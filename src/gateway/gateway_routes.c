@@ -15,6 +15,7 @@
 #include "gateway/front.h"
 #include "gateway/route.h"
 #include "gateway/spares.h"
+#include "io/loop.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,6 +101,28 @@ fl_status fl_gateway_serve(const fl_gateway *gateway, fl_listener *listener,
          node != &gateway->routes && rc == FL_OK; node = node->next)
         rc = open_path(FL_LIST_ENTRY(node, fl_route, node), listener, error);
     return rc;
+}
+
+/* Where it is found, and what its tools are called among those of all. */
+static void tell(const fl_route *route, const char *what)
+{
+    const fl_gateway *gateway = route->gateway;
+    char path[BASE_MAX + sizeof "/mcp"];
+
+    if (!route->named || gateway->loop == NULL)
+        return;
+    snprintf(path, sizeof path, "/servers/%s/mcp", route->name);
+    fl_log_say(fl_loop_log(gateway->loop), FL_LOG_INFO, what,
+               fl_log_text("server", fl_span_of(route->name)),
+               fl_log_text("path", fl_span_of(path)),
+               fl_log_text("prefix", fl_span_of(route->prefix)));
+}
+
+void fl_gateway_tell_routes(const fl_gateway *gateway)
+{
+    for (fl_list *node = gateway->routes.next; node != &gateway->routes;
+         node = node->next)
+        tell(FL_LIST_ENTRY(node, fl_route, node), "serving");
 }
 
 static fl_status open_paths(const fl_gateway *gateway, const fl_route *route,
@@ -195,6 +218,8 @@ fl_status fl_gateway_add(fl_gateway *gateway, const fl_upstream *upstream,
     }
     if (rc != FL_OK)
         take_away(gateway, route);
+    else
+        tell(route, "serving");
     return rc;
 }
 
@@ -215,6 +240,7 @@ fl_status fl_gateway_remove(fl_gateway *gateway, const char *name,
     fl_route *route = fl_gateway_find_name(gateway, name);
 
     if (route != NULL) {
+        tell(route, "not serving any more");
         take_away(gateway, route);
         return FL_OK;
     }

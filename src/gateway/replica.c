@@ -146,6 +146,7 @@ fl_client_options fl_replica_options(const fl_replica *replica)
     fl_options *connection = &options.connection;
 
     *connection = replica->target.options;
+    connection->label = replica->route->named ? replica->route->name : NULL;
     options.verdict = replica->verdict;
     options.verdict.age_ms += now - replica->verdict_ms;
     if (is_http(replica)) {

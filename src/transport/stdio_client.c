@@ -41,6 +41,7 @@ typedef struct child_link {
     fl_lines stderr_lines;
     fl_last_words words;
     char command[64]; /* for people */
+    char label[64];   /* what the log calls it, or empty */
 } child_link;
 
 static void on_active(fl_line_link *line)
@@ -106,7 +107,9 @@ static void log_stderr(child_link *link, fl_span text)
         return;
     fl_last_words_add(&link->words, text);
     fl_log_say(fl_loop_log(link->line.link.loop), FL_LOG_INFO, "stderr",
-               fl_log_text("command", fl_span_of(link->command)),
+               link->label[0] != '\0'
+                   ? fl_log_text("server", fl_span_of(link->label))
+                   : fl_log_text("command", fl_span_of(link->command)),
                fl_log_text("line", text));
 }
 
@@ -265,6 +268,8 @@ fl_status fl_stdio_connect(fl_loop *loop, const fl_address *address,
     link->settings = fl_line_settings_from(options);
     link->settings.flush_ms = FLUSH_MS;
     snprintf(link->command, sizeof link->command, "%s", options->child.argv[0]);
+    snprintf(link->label, sizeof link->label, "%s",
+             options->label != NULL ? options->label : "");
     fl_lines_init(&link->stderr_lines, FL_LINES_ANY, STDERR_LINE_MAX);
     fl_last_words_init(&link->words);
     fl_timer_init(&link->opening, loop, on_opening, link);

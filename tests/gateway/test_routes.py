@@ -211,6 +211,31 @@ fact('--check names what is wrong, with file and line',
      check_names_what_is_wrong)
 
 
+def check_misses_programs():
+    with folder() as place:
+        path = Path(place) / 'mcp.json'
+        path.write_text(json.dumps({'mcpServers': {
+            'gone': {'command': './no-such-program'},
+            'there': {'command': 'sh'}}}))
+        done = checked(path)
+        equal(done.code, 0, done.err)
+        require("gone: there is no program './no-such-program'" in done.err,
+                done.err)
+        require("'sh'" not in done.err, done.err)
+
+
+fact('--check warns of a program that is not there', check_misses_programs)
+
+
+def commands_want_dashes():
+    done = run(FAIRLEAD, 'serve', './adder')
+    equal(done.code, 1, done.err)
+    contains(done.err, 'to run a command: fairlead serve -- ./adder')
+
+
+fact('a command without its dashes is no address', commands_want_dashes)
+
+
 def bad_files_do_not_start():
     with folder() as place:
         path = written(place, {'a': {'command': 'x', 'disabled': True}})
