@@ -30,6 +30,6 @@ int main(int argc, char **argv)
     fl_tool tool = {.name = "add", .input_schema = TWO_NUMBERS, .call = add};
 
     if (server == NULL || fl_server_add_tool(server, &tool) != FL_OK)
-        return 1;
+        return fl_server_fail(server);
     return fl_server_run(server, urls);
 }

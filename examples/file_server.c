@@ -78,13 +78,8 @@ int main(int argc, char **argv)
         return 2;
     }
     fl_server *server = fl_server_new("file_server", "1.0");
-    if (server == NULL)
-        return 1;
-    if (add_all(server, argv[at], skills) != FL_OK) {
-        fprintf(stderr, "file_server: %s\n", fl_server_error(server)->text);
-        fl_server_free(server);
-        return 1;
-    }
+    if (server == NULL || add_all(server, argv[at], skills) != FL_OK)
+        return fl_server_fail(server);
     return fl_server_run(server, at + 1 < argc
                                      ? (const char *const *)(argv + at + 1)
                                      : only_stdio);

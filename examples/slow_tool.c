@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     };
 
     if (server == NULL || fl_server_add_tool(server, &tool) != FL_OK)
-        return 1;
+        return fl_server_fail(server);
     return fl_server_run(server, argc > 1 ? (const char *const *)(argv + 1)
                                           : only_stdio);
 }

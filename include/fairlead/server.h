@@ -6,7 +6,7 @@
  *
  *     fl_server *server = fl_server_new("adder", "1.0");
  *     if (server == NULL || fl_server_add_tool(server, &add) != FL_OK)
- *         return 1;
+ *         return fl_server_fail(server);
  *     return fl_server_run(server, (const char *[]){"stdio:", NULL});
  *
  * All may be added and removed at any time; clients that want to know are
@@ -159,6 +159,13 @@ FL_API void fl_server_logf(fl_server *server, fl_level level,
  * what was wrong. Frees the server.
  */
 FL_API int fl_server_run(fl_server *server, const char *const *urls);
+
+/*
+ * For a program that cannot run it: says on stderr what was wrong with the
+ * latest that could not be added (of NULL, that there is no memory), frees the
+ * server and returns 1, an exit code for main.
+ */
+FL_API int fl_server_fail(fl_server *server);
 
 /* The parts of fl_server_run(), for a program with a loop of its own. */
 FL_API FL_MUST_USE fl_status fl_server_listen(fl_server *server, fl_loop *loop,

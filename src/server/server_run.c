@@ -1,5 +1,6 @@
 /*
- * server_run.c - a whole server program in one call: loop, signals, doors.
+ * server_run.c - a whole server program in one call: loop, signals, doors; and
+ * one for the program that did not get so far.
  */
 #include "base/log.h"
 #include "base/span.h"
@@ -84,4 +85,17 @@ int fl_server_run(fl_server *server, const char *const *urls)
     fl_loop_free(loop);
     fl_log_free(log);
     return ok ? 0 : 1;
+}
+
+int fl_server_fail(fl_server *server)
+{
+    const char *why = "out of memory";
+
+    if (server != NULL)
+        why = fl_server_error(server)->status != FL_OK
+                  ? fl_server_error(server)->text
+                  : "the server could not be set up";
+    fprintf(stderr, "fairlead: %s\n", why);
+    fl_server_free(server);
+    return 1;
 }

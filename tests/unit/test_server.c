@@ -707,6 +707,43 @@ static void test_server_run_says_what_is_wrong(void **state)
     close(fds[0]);
 }
 
+static void check_fail_says(fl_server *server, const char *says)
+{
+    int fds[2];
+    char text[512] = "";
+
+    assert_int_equal(pipe(fds), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(fds[1], STDERR_FILENO);
+        _exit(fl_server_fail(server));
+    }
+    close(fds[1]);
+    assert_int_equal(exit_code(pid), 1);
+    assert_true(read(fds[0], text, sizeof text - 1) > 0);
+    assert_string_equal(text, says);
+    close(fds[0]);
+}
+
+static void test_server_fail_says_what_could_not_be_added(void **state)
+{
+    fl_server *server = fl_server_new("fail", "1");
+    const fl_tool tool = {.name = "add",
+                          .input_schema = "{\"type\":\"objekt\"}",
+                          .call = tool_echo};
+    char says[300];
+
+    (void)state;
+    check_fail_says(NULL, "fairlead: out of memory\n");
+    check_fail_says(server, "fairlead: the server could not be set up\n");
+    assert_int_equal(fl_server_add_tool(server, &tool), FL_E_INVALID);
+    assert_non_null(strstr(fl_server_error(server)->text, "'add'"));
+    snprintf(says, sizeof says, "fairlead: %s\n",
+             fl_server_error(server)->text);
+    check_fail_says(server, says);
+    fl_server_free(server); /* the children's were copies */
+}
+
 /* One client's whole visit, with memory that runs out somewhere in it. */
 static void visit(void *user)
 {
@@ -790,6 +827,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_server_listens_again_after_a_close),
         cmocka_unit_test(test_server_run_ends_in_order_on_a_signal),
         cmocka_unit_test(test_server_run_says_what_is_wrong),
+        cmocka_unit_test(test_server_fail_says_what_could_not_be_added),
         cmocka_unit_test(test_server_survives_every_failed_allocation),
     };
 
