@@ -16,7 +16,6 @@
 #include <fairlead/fairlead.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define FORM                                                                   \
     "{\"type\":\"object\",\"properties\":{"                                    \
@@ -25,11 +24,11 @@
     "\"side\":{\"type\":\"string\",\"title\":\"Side\",\"enum\":[\"port\","     \
     "\"starboard\"],\"default\":\"port\"}},\"required\":[\"nights\"]}"
 
-/* The form fits its schema: this is an integer of one or two digits. */
+/* The form fits its schema: what it requires is there, and as it has to be. */
 static void book(fl_call *call, fl_span form)
 {
     fl_span ship = fl_call_text(call, "ship");
-    int nights = (int)strtol(fl_raw_get(form, "nights").ptr, NULL, 10);
+    int nights = (int)fl_raw_integer(fl_raw_get(form, "nights"), 1);
     char side[16];
 
     if (fl_raw_text(fl_raw_get(form, "side"), side, sizeof side) == 0)

@@ -28,6 +28,14 @@ FL_API fl_span fl_raw_at(fl_span array, size_t index);
 FL_API bool fl_raw_is(fl_span value, const char *text);
 
 /*
+ * What a number or a boolean means; `otherwise` for what is none, or is not
+ * there. 2.0 and 2e3 are integers, 2.5 is not, nor is what does not fit.
+ */
+FL_API int64_t fl_raw_integer(fl_span value, int64_t otherwise);
+FL_API double fl_raw_number(fl_span value, double otherwise);
+FL_API bool fl_raw_bool(fl_span value, bool otherwise);
+
+/*
  * What a string means, escapes undone, NUL-terminated, and as much of it as
  * fits into `size` bytes. Returns the length of all of it, as snprintf() does;
  * 0, and "", for what is no string.

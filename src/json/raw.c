@@ -29,6 +29,27 @@ bool fl_raw_is(fl_span value, const char *text)
     return fl_json_string_is(value, fl_span_of(text));
 }
 
+int64_t fl_raw_integer(fl_span value, int64_t otherwise)
+{
+    int64_t number;
+
+    return fl_json_int64(value, &number) == FL_OK ? number : otherwise;
+}
+
+double fl_raw_number(fl_span value, double otherwise)
+{
+    double number;
+
+    return fl_json_double(value, &number) == FL_OK ? number : otherwise;
+}
+
+bool fl_raw_bool(fl_span value, bool otherwise)
+{
+    if (fl_span_equal(value, FL_SPAN("true")))
+        return true;
+    return !fl_span_equal(value, FL_SPAN("false")) && otherwise;
+}
+
 size_t fl_raw_text(fl_span value, char *out, size_t size)
 {
     fl_buf meaning;
