@@ -10,7 +10,10 @@
  *     return fl_server_run(server, (const char *[]){"stdio:", NULL});
  *
  * All may be added and removed at any time; clients that want to know are
- * told. A capability is declared when there is something behind it.
+ * told. A capability is declared when there is something behind it: tools,
+ * resources, prompts when there is one, completions when one of these can
+ * complete, tasks when a tool's calls may be some. Logging always is, since
+ * any handler may have a word for the log.
  */
 #ifndef FAIRLEAD_SERVER_H
 #define FAIRLEAD_SERVER_H

@@ -68,6 +68,7 @@ fl_status fl_catalog_add(fl_catalog *catalog, fl_entry *entry)
         return rc;
     entry->number = ++catalog->last_number;
     catalog->entries[catalog->count++] = entry;
+    catalog->completers += entry->complete != NULL ? 1 : 0;
     forget_lists(catalog);
     return FL_OK;
 }
@@ -97,6 +98,7 @@ fl_status fl_catalog_remove(fl_catalog *catalog, fl_span key)
     memmove(&catalog->entries[after - 1], &catalog->entries[after],
             (catalog->count - after) * sizeof(fl_entry *));
     catalog->count--;
+    catalog->completers -= entry->complete != NULL ? 1 : 0;
     catalog->last = NULL;
     forget_lists(catalog);
     fl_entry_unref(entry);

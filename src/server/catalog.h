@@ -45,12 +45,14 @@ typedef struct fl_catalog_kind {
                   const fl_revision *revision);
 } fl_catalog_kind;
 
-/* Owned by whoever embeds it. Fields but `count` are private to catalog.c. */
+/* Owned by whoever embeds it. Fields but `count` and `completers` are private
+ * to catalog.c. */
 typedef struct fl_catalog {
     const fl_catalog_kind *kind;
     fl_map by_key;
     fl_entry **entries; /* by number */
     size_t count, cap;
+    size_t completers; /* entries that can complete their arguments */
     uint64_t last_number;
     fl_entry *last;                 /* found: often asked for again */
     fl_span last_key;               /* its key */

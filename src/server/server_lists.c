@@ -15,6 +15,8 @@
 
 #include <stdarg.h>
 
+/* Logging always: any handler may have a word for the log, and who says one
+ * must have declared it (MCP 2025-11-25, logging). */
 unsigned fl_server_offers(const fl_server *server)
 {
     const fl_catalog *lists = server->catalogs;
@@ -26,7 +28,9 @@ unsigned fl_server_offers(const fl_server *server)
         offers |= FL_OFFER_RESOURCES;
     if (lists[FL_LIST_PROMPTS].count > 0)
         offers |= FL_OFFER_PROMPTS;
-    if (lists[FL_LIST_PROMPTS].count + lists[FL_LIST_TEMPLATES].count > 0)
+    if (lists[FL_LIST_PROMPTS].completers +
+            lists[FL_LIST_TEMPLATES].completers >
+        0)
         offers |= FL_OFFER_COMPLETIONS;
     if (server->task_tools > 0)
         offers |= FL_OFFER_TASKS;

@@ -276,6 +276,45 @@ static void test_complete_says_when_there_is_no_memory(void **state)
     host_end(&host);
 }
 
+static void add_prompts(bool completing)
+{
+    const fl_prompt_argument who = {.name = "who"};
+    const fl_prompt mute = {.name = "mute",
+                            .arguments = &who,
+                            .argument_count = 1,
+                            .get = tool_echo};
+    const fl_prompt greet = {
+        .name = "greet", .get = tool_echo, .complete = suggest};
+
+    host_begin_bare(&host);
+    assert_int_equal(fl_server_add_prompt(host.server, &mute), FL_OK);
+    assert_int_equal(fl_server_add_prompt(host.server, &greet), FL_OK);
+    if (!completing)
+        assert_int_equal(fl_server_remove_prompt(host.server, "greet"), FL_OK);
+    host_listen(&host, NULL);
+}
+
+#define PROMPTS_AND(more)                                                      \
+    "\"capabilities\":{\"prompts\":{\"listChanged\":true}," more               \
+    "\"logging\":{}}"
+
+static void test_complete_is_declared_while_something_can(void **state)
+{
+    (void)state;
+    add_prompts(true);
+    raw_say(&host.peer, INITIALIZE("0", "2025-11-25"));
+    raw_hears_part(&host.peer, PROMPTS_AND("\"completions\":{},"));
+    host_end(&host);
+
+    add_prompts(false);
+    raw_say(&host.peer, INITIALIZE("0", "2025-11-25"));
+    raw_hears_part(&host.peer, PROMPTS_AND(""));
+    raw_say(&host.peer, INITIALIZED);
+    raw_say(&host.peer, COMPLETE("1", PROMPT("mute") ARGUMENT("who", "x")));
+    raw_hears_part(&host.peer, "-32601");
+    host_end(&host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_complete_refuses_what_is_not_there),
         cmocka_unit_test(test_complete_is_not_what_other_calls_are_about),
         cmocka_unit_test(test_complete_says_when_there_is_no_memory),
+        cmocka_unit_test(test_complete_is_declared_while_something_can),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
