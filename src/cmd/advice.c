@@ -3,7 +3,8 @@
  *
  * A table: what went wrong, for a server that is somewhere and for one that
  * is a child of ours, and how the program exits. Another: what a server wants
- * of its client (error -32021), and which option gives it that.
+ * of its client (error -32021), and which option gives it that: none, if the
+ * revision that was agreed on has no word for it.
  */
 #include "cmd/advice.h"
 
@@ -11,6 +12,7 @@
 #include "json/nav.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct row {
     fl_status status;
@@ -67,23 +69,49 @@ const char *fl_advice_for(fl_status status, bool is_child)
 
 static const struct wish {
     const char *capability;
+    const char *mode;  /* a member of it; NULL: any */
+    const char *since; /* the first revision that has it; NULL: all have */
     const char *advice;
+    const char *before; /* what to say of an older revision */
 } wishes[] = {
-    {"elicitation", "It asks the user something: call it from a terminal, or "
-                    "with --accept-defaults or --decline."},
-    {"roots", "--root DIR says what it may work on."},
-    {"sampling", "It asks a language model something, and there is none here."},
-    {"extensions", "--task lets it make a task of the call."},
+    {"elicitation", "url", "2025-11-25",
+     "It sends the user to a page: call it from a terminal, or with --decline.",
+     "It sends the user to a page, and this revision has no way to: --revision "
+     "2025-11-25 or later has."},
+    {"elicitation", NULL, "2025-06-18",
+     "It asks the user something: call it from a terminal, or with "
+     "--accept-defaults or --decline.",
+     "It asks the user something, and this revision has no way to: --revision "
+     "2025-06-18 or later has."},
+    {"roots", NULL, NULL, "--root DIR says what it may work on.", NULL},
+    {"sampling", NULL, NULL,
+     "It asks a language model something, and there is none here.", NULL},
+    {"extensions", NULL, NULL, "--task lets it make a task of the call.", NULL},
 };
 
-const char *fl_advice_for_error(fl_span error)
+static bool is_wished(const struct wish *wish, fl_span wanted)
+{
+    fl_span capability = fl_json_get(wanted, fl_span_of(wish->capability));
+
+    return capability.len > 0 &&
+           (wish->mode == NULL ||
+            fl_json_get(capability, fl_span_of(wish->mode)).len > 0);
+}
+
+const char *fl_advice_for_error(fl_span error, const char *revision)
 {
     fl_span data = fl_json_get(error, FL_SPAN("data"));
     fl_span wanted = fl_json_get(data, FL_SPAN("requiredCapabilities"));
 
-    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
-        if (fl_json_get(wanted, fl_span_of(wishes[i].capability)).len > 0)
-            return wishes[i].advice;
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        const struct wish *wish = &wishes[i];
+        if (!is_wished(wish, wanted))
+            continue;
+        /* revisions are dates, and in order as text */
+        bool lacks = wish->since != NULL && revision[0] != '\0' &&
+                     strcmp(revision, wish->since) < 0;
+        return lacks ? wish->before : wish->advice;
+    }
     return NULL;
 }
 

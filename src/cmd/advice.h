@@ -11,8 +11,9 @@
 /* A sentence for people, or NULL when there is nothing useful to say. */
 const char *fl_advice_for(fl_status status, bool is_child);
 
-/* The same for what the server says: a JSON-RPC error, or nothing. */
-const char *fl_advice_for_error(fl_span error);
+/* The same for what the server says: a JSON-RPC error, or nothing. `revision`
+ * is the one it was said in; "": none is agreed on. */
+const char *fl_advice_for_error(fl_span error, const char *revision);
 
 /* How a conversation that ended with `status` ends the program. */
 fl_exit fl_advice_exit(fl_status status);

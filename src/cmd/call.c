@@ -56,12 +56,21 @@ static void settle(conversation *talk, fl_exit how)
         fl_client_close(talk->client);
 }
 
+static const char *advise(const conversation *talk, fl_status status,
+                          fl_span detail)
+{
+    const char *revision =
+        talk->client != NULL ? fl_client_revision(talk->client) : "";
+
+    return status == FL_E_REMOTE
+               ? fl_advice_for_error(detail, revision)
+               : fl_advice_for(status, talk->line->url == NULL);
+}
+
 static void fail(conversation *talk, fl_status status, fl_span text,
                  fl_span detail)
 {
-    const char *advice = status == FL_E_REMOTE
-                             ? fl_advice_for_error(detail)
-                             : fl_advice_for(status, talk->line->url == NULL);
+    const char *advice = advise(talk, status, detail);
 
     if (talk->settled)
         return;
