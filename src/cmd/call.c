@@ -422,6 +422,7 @@ static int converse(const fl_call_line *line)
 
     talk.show = fl_show_new(line->json);
     talk.progress.term = talk.show.err;
+    talk.progress.lines = line->progress;
     talk.answerer = (fl_answerer){
         .term = talk.show.err,
         .in = STDIN_FILENO,

@@ -47,6 +47,7 @@ typedef struct fl_call_line {
     bool accept_defaults; /* what the server asks the user... */
     bool decline;         /* ...without asking him */
     bool task;            /* the call may become one */
+    bool progress;        /* shown also where there is no terminal */
     bool json;
     bool help;
 } fl_call_line;

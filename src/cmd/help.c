@@ -173,6 +173,8 @@ static const char call_options[] =
     "                          is asked, if he is at a terminal\n"
     "  --task                  let the server make a task of the call, and\n"
     "                          wait for that as long as it takes\n"
+    "  --progress              how far a call is, as lines on stderr; at a\n"
+    "                          terminal there is a bar, always\n"
     "  --server-log LEVEL      show the server's log, on stderr: debug, info,\n"
     "                          notice, warning, error, critical, alert or\n"
     "                          emergency, and what is worse\n"

@@ -1,9 +1,9 @@
 /*
- * progress.c - a bar on a terminal that shows how far a call is.
+ * progress.c - how far a call is: a bar on a terminal, lines elsewhere.
  *
  * Drawing is apart from showing, so that it can be tested without a terminal.
  * A server may say anything: done beyond the total, numbers that are none,
- * messages with line ends. The bar is one line all the same.
+ * messages with line ends. Bar and line are one line all the same.
  */
 #include "cmd/progress.h"
 
@@ -24,6 +24,18 @@ static int marks(double done, double total)
     return part < BAR ? (int)part : BAR;
 }
 
+/* What `total` is when the server does not say. */
+static bool is_unknown(double total)
+{
+    return !(total > 0) || !isfinite(total);
+}
+
+static fl_status count(fl_buf *out, double done, double total)
+{
+    return is_unknown(total) ? fl_buf_printf(out, "%.6g", done)
+                             : fl_buf_printf(out, "%.6g/%.6g", done, total);
+}
+
 static fl_status draw_bar(fl_buf *out, double done, double total)
 {
     static const char full[] = "####################";
@@ -31,11 +43,11 @@ static fl_status draw_bar(fl_buf *out, double done, double total)
 
     static_assert(sizeof full == BAR + 1 && sizeof empty == BAR + 1,
                   "as long as the bar");
-    if (!(total > 0) || !isfinite(total))
-        return fl_buf_printf(out, "%.6g", done);
     int n = marks(done, total);
-    return fl_buf_printf(out, "[%.*s%.*s] %.6g/%.6g", n, full, BAR - n, empty,
-                         done, total);
+    fl_status rc = is_unknown(total) ? FL_OK
+                                     : fl_buf_printf(out, "[%.*s%.*s] ", n,
+                                                     full, BAR - n, empty);
+    return rc == FL_OK ? count(out, done, total) : rc;
 }
 
 /* As many letters of `text` as fit, without the line ends and tabs that
@@ -65,6 +77,17 @@ static fl_span shorten(fl_span text, size_t max)
     return (fl_span){text.ptr, max};
 }
 
+/* `text` holds what comes before the message. */
+static fl_status finish(fl_buf *out, fl_buf *text, fl_span message,
+                        size_t columns)
+{
+    fl_status rc = message.len > 0 ? fl_buf_append(text, FL_SPAN(" ")) : FL_OK;
+
+    if (rc == FL_OK)
+        rc = fl_term_spell(text, shorten(message, LINE_MAX / 8));
+    return rc == FL_OK ? append_cut(out, fl_buf_view(text), columns) : rc;
+}
+
 fl_status fl_progress_draw(fl_buf *out, double done, double total,
                            fl_span message, size_t columns)
 {
@@ -72,14 +95,39 @@ fl_status fl_progress_draw(fl_buf *out, double done, double total,
 
     fl_buf_init(&text, LINE_MAX);
     fl_status rc = draw_bar(&text, done, total);
-    if (rc == FL_OK && message.len > 0)
-        rc = fl_buf_append(&text, FL_SPAN(" "));
     if (rc == FL_OK)
-        rc = fl_term_spell(&text, shorten(message, LINE_MAX / 8));
-    if (rc == FL_OK)
-        rc = append_cut(out, fl_buf_view(&text), columns);
+        rc = finish(out, &text, message, columns);
     fl_buf_reset(&text);
     return rc;
+}
+
+fl_status fl_progress_line(fl_buf *out, double done, double total,
+                           fl_span message)
+{
+    fl_buf text;
+
+    fl_buf_init(&text, LINE_MAX);
+    fl_status rc = fl_buf_append(&text, FL_SPAN("progress: "));
+    if (rc == FL_OK)
+        rc = count(&text, done, total);
+    if (rc == FL_OK)
+        rc = finish(out, &text, message, SIZE_MAX);
+    fl_buf_reset(&text);
+    return rc;
+}
+
+static void print_line(const fl_progress *progress, double done, double total,
+                       fl_span message)
+{
+    fl_buf line;
+
+    fl_buf_init(&line, LINE_MAX);
+    if (fl_progress_line(&line, done, total, message) == FL_OK) {
+        fl_span text = fl_buf_view(&line);
+        fprintf(progress->term.file, "%.*s\n", (int)text.len, text.ptr);
+        fflush(progress->term.file);
+    }
+    fl_buf_reset(&line);
 }
 
 void fl_progress_show(fl_progress *progress, double done, double total,
@@ -87,8 +135,11 @@ void fl_progress_show(fl_progress *progress, double done, double total,
 {
     fl_buf line;
 
-    if (!progress->term.is_tty)
+    if (!progress->term.is_tty) {
+        if (progress->lines)
+            print_line(progress, done, total, message);
         return;
+    }
     fl_buf_init(&line, LINE_MAX);
     /* the last column stays free: a full line would wrap */
     if (fl_progress_draw(&line, done, total, message,

@@ -569,5 +569,23 @@ def test_a_question_that_nobody_can_answer_says_who_could():
     contains(done.err, '--accept-defaults or --decline')
 
 
+def test_a_question_an_old_revision_cannot_ask_names_one_that_can():
+    done = call('call', 'ask', '--accept-defaults', '--revision',
+                '2024-11-05', '--', *CHILD)
+    done.expect(3, '')
+    contains(done.err, '--revision 2025-06-18 or later')
+    require('--accept-defaults' not in done.err, done.err)
+
+
+def test_progress_is_printed_if_it_is_wanted():
+    slow = 'call', 'slow', 'steps=2', 'delay_ms=1'
+    done = call(*slow, '--', *CHILD).expect(0, 'done, in 2 steps\n')
+    equal(done.err, '', 'stderr')
+    done = call(*slow, '--progress', '--', *CHILD)
+    done.expect(0, 'done, in 2 steps\n')
+    equal(done.err, 'progress: 1/2 step 1 of 2\n'
+                    'progress: 2/2 step 2 of 2\n', 'stderr')
+
+
 if __name__ == '__main__':
     sys.exit(main(__name__))

@@ -82,6 +82,53 @@ static void test_progress_cuts_a_huge_message_between_letters(void **state)
     fl_buf_reset(&out);
 }
 
+static void expect_line(const char *want, double done, double total,
+                        const char *message)
+{
+    fl_buf out;
+
+    fl_buf_init(&out, 4096);
+    assert_int_equal(fl_progress_line(&out, done, total, fl_span_of(message)),
+                     FL_OK);
+    fl_span got = fl_buf_view(&out);
+    assert_int_equal(got.len, strlen(want));
+    assert_memory_equal(got.ptr, want, got.len);
+    fl_buf_reset(&out);
+}
+
+static void test_progress_as_a_line_has_no_bar(void **state)
+{
+    (void)state;
+    expect_line("progress: 2/4 half", 2, 4, "half");
+    expect_line("progress: 2/4", 2, 4, "");
+    expect_line("progress: 7 files", 7, 0, "files");
+    expect_line("progress: 1/2 a b \\x1b[2J", 1, 2, "a\nb\t\x1b[2J");
+}
+
+static size_t shown(bool lines)
+{
+    char *text = NULL;
+    size_t len = 0;
+    fl_progress progress = {.lines = lines};
+
+    progress.term.file = open_memstream(&text, &len);
+    assert_non_null(progress.term.file);
+    fl_progress_show(&progress, 1, 2, FL_SPAN("half"));
+    fl_progress_clear(&progress);
+    fclose(progress.term.file);
+    if (lines)
+        assert_string_equal(text, "progress: 1/2 half\n");
+    free(text);
+    return len;
+}
+
+static void test_progress_elsewhere_is_shown_if_wanted(void **state)
+{
+    (void)state;
+    assert_int_equal(shown(false), 0);
+    assert_int_equal(shown(true), 19);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +137,8 @@ int main(void)
         cmocka_unit_test(test_progress_beyond_reason_is_still_a_bar),
         cmocka_unit_test(test_progress_is_one_line_no_wider_than_the_screen),
         cmocka_unit_test(test_progress_cuts_a_huge_message_between_letters),
+        cmocka_unit_test(test_progress_as_a_line_has_no_bar),
+        cmocka_unit_test(test_progress_elsewhere_is_shown_if_wanted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
