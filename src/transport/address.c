@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+enum { PORT_SHOWN = 20 };
+
 static fl_status copy(char *to, size_t size, fl_span from)
 {
     if (from.len >= size)
@@ -84,7 +86,7 @@ static fl_status parse_socket(const char *url, fl_span rest,
         !parse_port(port, &address->port))
         return fl_error_set(error, FL_E_INVALID,
                             "address '%s': want %s://HOST:PORT, as in "
-                            "%s://127.0.0.1:7332",
+                            "%s://127.0.0.1:7332; a port is at most 65535",
                             url, address->scheme, address->scheme);
     address->has_port = true;
     if (copy(address->host, sizeof address->host, host) != FL_OK)
@@ -158,6 +160,31 @@ static fl_status fill_url(const fl_url *url, fl_address *address,
     return FL_OK;
 }
 
+static bool is_number(fl_span text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+    return text.len > 0;
+}
+
+/* If the port of "host:port" is what is wrong, that is said. It is shown if it
+ * is a number: anything else may be a secret that lost its way. */
+static bool blame_port(fl_span text, fl_error *error)
+{
+    fl_span host, port;
+    uint16_t number;
+
+    if (!split_host(text, &host, &port) || !is_number(port) ||
+        (parse_port(port, &number) && port.ptr[0] != '0'))
+        return false;
+    fl_error_set(error, FL_E_INVALID,
+                 "address: there is no port %.*s; want one from 1 to 65535",
+                 (int)(port.len < PORT_SHOWN ? port.len : PORT_SHOWN),
+                 port.ptr);
+    return true;
+}
+
 /* Without the URL in any text: a user name or a query may be a secret. */
 static fl_status parse_url(fl_span text, fl_address *address, fl_error *error)
 {
@@ -180,7 +207,10 @@ static fl_status parse_url(fl_span text, fl_address *address, fl_error *error)
                             "address: a %s:// address has no user name or "
                             "password; send credentials with http.headers",
                             address->scheme);
-    if (fl_url_parse(fl_span_of(plain), &url) != FL_OK)
+    fl_status rc = fl_url_parse(fl_span_of(plain), &url);
+    if (rc != FL_OK && blame_port(authority, error))
+        return rc;
+    if (rc != FL_OK)
         return fl_error_set(error, FL_E_INVALID,
                             "address: not a URL; want "
                             "%s://HOST[:PORT][/PATH], as in "

@@ -95,6 +95,19 @@ static void test_address_port_is_0_to_65535(void **state)
         assert_refused(bad[i], FL_E_INVALID, bad[i]);
 }
 
+static void test_address_of_a_url_says_that_its_port_is_none(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("http://h:65535/mcp").port, 65535);
+    assert_refused("http://h:65536/mcp", FL_E_INVALID,
+                   "there is no port 65536; want one from 1 to 65535");
+    assert_refused("wss://[::1]:99999", FL_E_INVALID, "no port 99999;");
+    assert_refused("http://h:080/mcp", FL_E_INVALID, "no port 080;");
+    assert_refused("http://h:secret/mcp", FL_E_INVALID, "not a URL");
+    assert_refused("http://h:/mcp", FL_E_INVALID, "not a URL");
+    assert_refused("http://h~:80/mcp", FL_E_INVALID, "not a URL");
+}
+
 static void test_address_refuses_what_it_would_have_to_ignore(void **state)
 {
     static const char *const bad[] = {
@@ -323,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_address_tcp_and_tls_have_host_and_port),
         cmocka_unit_test(test_address_ipv6_host_loses_its_brackets),
         cmocka_unit_test(test_address_port_is_0_to_65535),
+        cmocka_unit_test(test_address_of_a_url_says_that_its_port_is_none),
         cmocka_unit_test(test_address_refuses_what_it_would_have_to_ignore),
         cmocka_unit_test(test_address_never_repeats_a_password),
         cmocka_unit_test(test_address_host_has_at_most_253_bytes),
