@@ -72,6 +72,8 @@ static void finish(fl_client *client, const fl_error *why)
                           ? client->complaint
                           : *why;
     client->state = FL_CLIENT_CLOSING;
+    if (client->agreement.made == 0)
+        fl_target_hint(&client->target, &client->why);
     fl_client_agree_stop(client);
     fl_client_listen_stop(client);
     fl_requests_fail(&client->requests, false, FL_E_CLOSED,

@@ -8,6 +8,7 @@
 #include "client/target.h"
 
 #include "base/mem.h"
+#include "base/status.h"
 
 #include <string.h>
 
@@ -130,4 +131,32 @@ void fl_target_deinit(fl_target *target)
         fl_mem_wipe(target->block, target->size);
     fl_mem_free(target->block);
     *target = (fl_target){0};
+}
+
+/* What comes before the path of a URL that has none, without "/"; 0: it has
+ * one, or is no URL of HTTP's or WebSocket's. */
+static size_t length_without_path(const char *url)
+{
+    const char *host = strstr(url, "://");
+
+    if (host == NULL ||
+        (strncmp(url, "http", 4) != 0 && strncmp(url, "ws", 2) != 0))
+        return 0;
+    host += 3;
+    size_t len = strcspn(host, "/?#");
+    const char *rest = host + len;
+    return rest[0] == '\0' || strcmp(rest, "/") == 0 ? (size_t)(rest - url) : 0;
+}
+
+void fl_target_hint(const fl_target *target, fl_error *why)
+{
+    bool reached =
+        why->status == FL_E_REMOTE || why->status == FL_E_NOT_FOUND ||
+        why->status == FL_E_UNSUPPORTED || why->status == FL_E_BAD_MESSAGE;
+    size_t len = target->url != NULL ? length_without_path(target->url) : 0;
+
+    if (reached && len > 0)
+        fl_error_set(why, why->status,
+                     "%.140s; the address has no path: try %.*s/mcp", why->text,
+                     (int)len, target->url);
 }

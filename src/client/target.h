@@ -22,6 +22,10 @@ typedef struct fl_target {
 FL_MUST_USE fl_status fl_target_init(fl_target *target, const char *url,
                                      const fl_options *options);
 
+/* `why` is what came of connecting to it. If it was reached but no MCP was
+ * found there, and the URL has no path, where most servers are is added. */
+void fl_target_hint(const fl_target *target, fl_error *why);
+
 /* Leaves zeroes, in the memory too: there may be secrets among them. */
 void fl_target_deinit(fl_target *target);
 

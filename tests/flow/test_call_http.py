@@ -13,7 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
-from flow import (WAIT, call, contains, equal, folder, free_port, main,
+from flow import (WAIT, call, contains, demo, equal, folder, free_port, main,
                   require)
 
 SECRET = 's3cr3t'
@@ -259,6 +259,19 @@ def test_an_error_of_the_server_is_still_its_own():
             handler.reply(*answer(message))
     with server(serve) as (url, _):
         contains(call(url, 'call', 'nap').expect(3).err, 'the server says')
+
+
+def test_call_of_an_address_without_a_path_is_told_which_to_try():
+    with demo(listen=('http://127.0.0.1:0',)) as serving:
+        there = serving.urls[0]
+        require(there.endswith('/mcp'), there)
+        call(there, 'ping').expect(0)
+        for url in (there[:-len('/mcp')], there[:-len('mcp')],
+                    'ws' + there[len('http'):-len('/mcp')]):
+            done = call(url, 'tools')
+            require(done.code in (2, 3), done.code)
+            want = there if url.startswith('http') else 'ws' + there[4:]
+            contains(done.err, f'the address has no path: try {want}')
 
 
 if __name__ == '__main__':

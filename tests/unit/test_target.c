@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,48 @@ static void test_target_keeps_nothing_of_nothing(void **state)
     fl_target_deinit(&target); /* harmless */
 }
 
+static const char *hint(const char *url, fl_status status)
+{
+    static fl_error why;
+    const fl_target target = {.url = url};
+
+    why = (fl_error){.status = status, .text = "nothing is here"};
+    fl_target_hint(&target, &why);
+    assert_int_equal(why.status, status);
+    return why.text;
+}
+
+static void test_target_without_a_path_gets_a_hint(void **state)
+{
+    static const char *const urls[] = {"http://h:1", "https://h", "ws://h:1",
+                                       "wss://[::1]:1"};
+    char slash[64], says[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        snprintf(says, sizeof says,
+                 "nothing is here; the address has no path: try %s/mcp",
+                 urls[i]);
+        snprintf(slash, sizeof slash, "%s/", urls[i]);
+        assert_string_equal(hint(urls[i], FL_E_REMOTE), says);
+        assert_string_equal(hint(slash, FL_E_NOT_FOUND), says);
+    }
+}
+
+static void test_target_gets_no_hint_that_does_not_help(void **state)
+{
+    static const char *const urls[] = {
+        "http://h/mcp",  "http://h//", "http://h?x=1",
+        "http://h/?x=1", "tcp://h:1",  "unix:/run/http",
+        "sse+http://h",  "http:h",     NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
+        assert_string_equal(hint(urls[i], FL_E_REMOTE), "nothing is here");
+    assert_string_equal(hint("http://h", FL_E_REFUSED), "nothing is here");
+    assert_string_equal(hint("http://h", FL_E_TIMEOUT), "nothing is here");
+}
+
 static void try_it(void *user)
 {
     fl_target target;
@@ -112,6 +155,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_target_keeps_copies_of_all_texts),
         cmocka_unit_test(test_target_keeps_nothing_of_nothing),
+        cmocka_unit_test(test_target_without_a_path_gets_a_hint),
+        cmocka_unit_test(test_target_gets_no_hint_that_does_not_help),
         cmocka_unit_test(test_target_survives_every_failed_allocation),
     };
 
