@@ -17,18 +17,22 @@
 #include "cmd/call_line.h"
 #include "cmd/complain.h"
 #include "cmd/exits.h"
+#include "cmd/guess.h"
 #include "cmd/help.h"
 #include "cmd/progress.h"
 #include "cmd/roots.h"
 #include "cmd/show.h"
 #include "io/loop.h"
 #include "io/signals.h"
+#include "rpc/error.h"
 #include "json/nav.h"
 
 #include <fairlead/version.h>
 
 #include <time.h>
 #include <unistd.h>
+
+enum { GUESS_MAX = 8192 };
 
 typedef struct conversation {
     const fl_call_line *line;
@@ -40,7 +44,8 @@ typedef struct conversation {
     fl_progress progress;
     fl_answerer answerer;
     struct timespec asked;
-    uint64_t id; /* of the request in flight; 0: none */
+    uint64_t id;   /* of the request in flight; 0: none */
+    bool guessing; /* it has failed, and that was shown: what was meant? */
     bool settled;
     fl_exit exit;
 } conversation;
@@ -74,6 +79,10 @@ static void fail(conversation *talk, fl_status status, fl_span text,
 
     if (talk->settled)
         return;
+    if (talk->guessing) { /* what came first counts */
+        settle(talk, FL_EXIT_REMOTE);
+        return;
+    }
     fl_show_failure(&talk->show, status, text, detail);
     if (advice != NULL && !talk->show.json)
         fl_term_say(&talk->show.err, FL_TERM_PLAIN, "%s\n", advice);
@@ -146,6 +155,56 @@ static void take_result(conversation *talk, fl_span result)
     settle(talk, how);
 }
 
+static const char *what_is_called(const fl_call_line *line)
+{
+    if (line->action == FL_CALL_TOOL)
+        return "tool";
+    return line->action == FL_CALL_PROMPT ? "prompt" : NULL;
+}
+
+/* Whatever comes of guessing, the call has failed. */
+static void on_names(fl_client *client, const fl_answer *answer, void *user)
+{
+    conversation *talk = user;
+    const fl_call_line *line = talk->line;
+    bool tools = line->action == FL_CALL_TOOL;
+    fl_buf guess;
+
+    (void)client;
+    talk->id = 0;
+    if (talk->settled || answer->status == FL_E_CLOSED)
+        return;
+    fl_buf_init(&guess, GUESS_MAX);
+    fl_span list = fl_json_get(answer->result,
+                               tools ? FL_SPAN("tools") : FL_SPAN("prompts"));
+    if (answer->status == FL_OK &&
+        fl_guess_name(list, what_is_called(line), line->object, &guess) ==
+            FL_OK &&
+        fl_buf_len(&guess) > 0) {
+        fl_term_put(&talk->show.err, fl_buf_view(&guess));
+        fputc('\n', talk->show.err.file);
+    }
+    fl_buf_reset(&guess);
+    settle(talk, FL_EXIT_REMOTE);
+}
+
+/* Was it perhaps a name that the server does not know? That is seen in its
+ * list. */
+static bool guesses(conversation *talk, const fl_answer *answer)
+{
+    bool tools = talk->line->action == FL_CALL_TOOL;
+
+    if (answer->status != FL_E_REMOTE ||
+        answer->code != FL_RPC_INVALID_PARAMS || talk->show.json ||
+        what_is_called(talk->line) == NULL ||
+        fl_client_list(talk->client, tools ? FL_LIST_TOOLS : FL_LIST_PROMPTS,
+                       NULL, on_names, talk, &talk->id) != FL_OK)
+        return false;
+    fl_show_failure(&talk->show, answer->status, answer->text, answer->error);
+    talk->guessing = true;
+    return true;
+}
+
 static void on_answer(fl_client *client, const fl_answer *answer, void *user)
 {
     conversation *talk = user;
@@ -159,6 +218,8 @@ static void on_answer(fl_client *client, const fl_answer *answer, void *user)
         take_result(talk, answer->result);
         return;
     }
+    if (guesses(talk, answer))
+        return;
     fail(talk, answer->status, answer->text, answer->error);
     if (answer->status == FL_E_UNSUPPORTED && !talk->show.json &&
         !fl_answerer_can(&talk->answerer))

@@ -125,6 +125,22 @@ static fl_status take_headers(fl_call_line *line, fl_error *error)
     return rc;
 }
 
+/* A tool's name is often taken for one, most surely with arguments behind. */
+static fl_status refuse_action(const fl_words *words, const char *word,
+                               fl_error *error)
+{
+    const char *near = fl_suggest_nearest(fl_span_of(word), actions);
+    bool is_tool = near == NULL ||
+                   (words->count > 1 && strchr(words->word[1], '=') != NULL);
+
+    return fl_error_set(error, FL_E_INVALID,
+                        "unknown action '%.40s'; want tools, resources, "
+                        "templates, prompts, call, read, prompt, complete, "
+                        "ping or info. %s %.40s%s",
+                        word, is_tool ? "To call a tool: call" : "Did you mean",
+                        is_tool ? word : near, is_tool ? "" : "?");
+}
+
 static fl_status take_action(fl_words *words, fl_call_line *to, fl_error *error)
 {
     const char *word = words->count > 0 ? words->word[0] : "tools";
@@ -136,13 +152,7 @@ static fl_status take_action(fl_words *words, fl_call_line *to, fl_error *error)
                 drop_word(words);
             return FL_OK;
         }
-    const char *near = fl_suggest_nearest(fl_span_of(word), actions);
-    return fl_error_set(error, FL_E_INVALID,
-                        "unknown action '%s'; want tools, resources, "
-                        "templates, prompts, call, read, prompt, complete, "
-                        "ping or info%s%s%s",
-                        word, near != NULL ? ". Did you mean " : "",
-                        near != NULL ? near : "", near != NULL ? "?" : "");
+    return refuse_action(words, word, error);
 }
 
 static fl_status take_object(fl_words *words, fl_call_line *to,

@@ -577,6 +577,21 @@ def test_a_question_an_old_revision_cannot_ask_names_one_that_can():
     require('--accept-defaults' not in done.err, done.err)
 
 
+def test_a_name_the_server_does_not_know_is_guessed():
+    for words, says in ((('call', 'ad', 'a=1', 'b=2'),
+                         "There is no tool 'ad'. Did you mean add?\n"),
+                        (('call', 'zzzzzz'),
+                         "There is no tool 'zzzzzz'. 'tools' lists them.\n"),
+                        (('prompt', 'greting'),
+                         "no prompt 'greting'. Did you mean greeting?\n")):
+        done = call(*words, '--', *CHILD).expect(3, '')
+        contains(done.err, '(-32602)\n')
+        contains(done.err, says)
+    done = call('call', 'add', 'a=1', '--revision', '2025-06-18', '--', *CHILD)
+    require('There is no' not in done.expect(3, '').err, done.err)
+    call('call', 'ad', '--json', '--', *CHILD).expect(3)
+
+
 def test_progress_is_printed_if_it_is_wanted():
     slow = 'call', 'slow', 'steps=2', 'delay_ms=1'
     done = call(*slow, '--', *CHILD).expect(0, 'done, in 2 steps\n')

@@ -186,6 +186,8 @@ static void test_call_line_says_what_is_missing_or_too_much(void **state)
     refuse("which one?", W("tcp://h:1", "--", "server"));
     refuse("which tool?", W("tcp://h:1", "call"));
     refuse("Did you mean ping?", W("tcp://h:1", "pong"));
+    refuse("To call a tool: call add", W("tcp://h:1", "add", "a=2"));
+    refuse("To call a tool: call pong", W("tcp://h:1", "pong", "a=2"));
     refuse("takes no arguments", W("tcp://h:1", "ping", "x"));
     refuse("key=value", W("tcp://h:1", "call", "add", "x"));
     refuse("debug info warn error off", W("tcp://h:1", "--log-level", "x"));
