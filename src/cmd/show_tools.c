@@ -4,7 +4,7 @@
  *   add   Adds two numbers
  *         a: number, b: number
  *   slow  Takes its time
- *         [steps: integer], [delay_ms: integer]
+ *         [steps: integer >= 1 <= 100], [mood: calm|hasty]
  *
  * Names are padded to the longest (within reason), so that descriptions line
  * up; arguments that may be left out stand in brackets.
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { NAME_WIDTH_MAX = 24, TEXT_MAX = 1024 * 1024 };
+enum { NAME_WIDTH_MAX = 24, TEXT_MAX = 1024 * 1024, VALUES_MAX = 12 };
 
 /* A string's meaning, up to its first line end. */
 static fl_span first_line(fl_span value, fl_buf *text)
@@ -53,36 +53,98 @@ static size_t find_width(fl_span tools, fl_buf *text)
     return width;
 }
 
-/* "string", "string|null", "number[]", or "any" where the schema is cleverer
- * than that. */
+/* A string's meaning; of numbers and the like, the JSON. */
+static void put_value(const fl_term *to, fl_span value, fl_buf *text)
+{
+    fl_json_type type = fl_json_type_of(value);
+
+    if (type == FL_JSON_STRING)
+        value = first_line(value, text);
+    else if (type == FL_JSON_OBJECT || type == FL_JSON_ARRAY)
+        value = FL_SPAN("...");
+    fl_term_put(to, value);
+}
+
+/* "green|black", or "green|black|..." where there are many; false if it is no
+ * array with something in it. */
+static bool put_choice(const fl_term *to, fl_span values, fl_buf *text)
+{
+    fl_json_walk walk;
+    fl_json_member one;
+    unsigned n = 0;
+
+    if (fl_json_type_of(values) != FL_JSON_ARRAY)
+        return false;
+    fl_json_walk_init(&walk, values);
+    while (n <= VALUES_MAX && fl_json_walk_next(&walk, &one)) {
+        fputs(n > 0 ? "|" : "", to->file);
+        if (n++ < VALUES_MAX)
+            put_value(to, one.value, text);
+        else
+            fputs("...", to->file);
+    }
+    return n > 0;
+}
+
+/* " >= 1 <= 10", as far as there are bounds. */
+static void put_bounds(const fl_term *to, fl_span schema)
+{
+    static const struct bound {
+        fl_span keyword;
+        const char *sign;
+    } bounds[] = {
+        {{"minimum", 7}, ">="},
+        {{"exclusiveMinimum", 16}, ">"},
+        {{"maximum", 7}, "<="},
+        {{"exclusiveMaximum", 16}, "<"},
+    };
+    double number;
+
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        fl_span value = fl_json_get(schema, bounds[i].keyword);
+        if (fl_json_double(value, &number) != FL_OK)
+            continue;
+        fprintf(to->file, " %s ", bounds[i].sign);
+        fl_term_put(to, value);
+    }
+}
+
+/* "string", "string|null", "integer >= 1", "green|black", or "any" where the
+ * schema is cleverer than that. */
+static void put_plain_type(const fl_term *to, fl_span schema, fl_buf *text)
+{
+    fl_span type = fl_json_get(schema, FL_SPAN("type"));
+
+    if (put_choice(to, fl_json_get(schema, FL_SPAN("enum")), text))
+        return;
+    if (fl_json_type_of(type) == FL_JSON_STRING)
+        fl_term_put(to, first_line(type, text));
+    else if (!put_choice(to, type, text))
+        fputs("any", to->file);
+    put_bounds(to, schema);
+}
+
+/* The same, and "number[]". */
 static void put_type(const fl_term *to, fl_span schema, fl_buf *text)
 {
     fl_span type = fl_json_get(schema, FL_SPAN("type"));
-    fl_json_walk walk;
-    fl_json_member one;
-    const char *before = "";
 
-    if (fl_json_string_is(type, FL_SPAN("array"))) {
-        fl_span items = fl_json_get(schema, FL_SPAN("items"));
-        fl_span of = fl_json_get(items, FL_SPAN("type"));
+    if (!fl_json_string_is(type, FL_SPAN("array"))) {
+        put_plain_type(to, schema, text);
+        return;
+    }
+    fl_span items = fl_json_get(schema, FL_SPAN("items"));
+    fl_span of = fl_json_get(items, FL_SPAN("type"));
+    bool choice =
+        fl_json_type_of(fl_json_get(items, FL_SPAN("enum"))) == FL_JSON_ARRAY;
+    fputs(choice ? "(" : "", to->file);
+    if (choice)
+        put_plain_type(to, items, text);
+    else
         fl_term_put(to, fl_json_type_of(of) == FL_JSON_STRING
                             ? first_line(of, text)
                             : FL_SPAN("any"));
-        fputs("[]", to->file);
-        return;
-    }
-    if (fl_json_type_of(type) == FL_JSON_STRING) {
-        fl_term_put(to, first_line(type, text));
-        return;
-    }
-    fl_json_walk_init(&walk, type);
-    while (fl_json_walk_next(&walk, &one)) {
-        fputs(before, to->file);
-        fl_term_put(to, first_line(one.value, text));
-        before = "|";
-    }
-    if (*before == '\0')
-        fputs("any", to->file);
+    fputs(choice ? ")[]" : "[]", to->file);
 }
 
 /* `key` is raw, without its quotes; so are the strings of `required` but for

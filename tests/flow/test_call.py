@@ -47,7 +47,8 @@ def test_tools_are_listed_with_their_arguments():
                           '         text: string',
                           'add      Adds two numbers',
                           '         a: number, b: number'])
-        contains('\n'.join(lines), '[steps: integer], [delay_ms: integer]')
+        contains('\n'.join(lines), '[steps: integer >= 0 <= 10000], '
+                 '[delay_ms: integer >= 0 <= 60000]')
     on_all_ways(check)
 
 

@@ -146,6 +146,36 @@ static void test_show_aligns_tools_and_marks_what_is_optional(void **state)
     expect_tools("[]", "", "The server has no tools.\n");
 }
 
+#define ONE_ARGUMENT(schema)                                                   \
+    "[{\"name\":\"t\",\"inputSchema\":{\"properties\":{\"n\":" schema          \
+    "},\"required\":[\"n\"]}}]"
+
+static void test_show_says_what_an_argument_may_be(void **state)
+{
+    (void)state;
+    expect_tools(ONE_ARGUMENT("{\"enum\":[\"green\",\"black\",3,null]}"),
+                 "t\n   n: green|black|3|null\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"string\",\"enum\":[{\"a\":\n1}]}"),
+                 "t\n   n: ...\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"string\",\"enum\":[]}"),
+                 "t\n   n: string\n", "");
+    expect_tools(ONE_ARGUMENT("{\"enum\":[1,2,3,4,5,6,7,8,9,10,11,12]}"),
+                 "t\n   n: 1|2|3|4|5|6|7|8|9|10|11|12\n", "");
+    expect_tools(ONE_ARGUMENT("{\"enum\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14]}"),
+                 "t\n   n: 1|2|3|4|5|6|7|8|9|10|11|12|...\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"array\",\"items\":{\"enum\":"
+                              "[\"a\",\"b\"]}}"),
+                 "t\n   n: (a|b)[]\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"integer\",\"minimum\":1}"),
+                 "t\n   n: integer >= 1\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"number\",\"exclusiveMinimum\":0,"
+                              "\"maximum\":1.5}"),
+                 "t\n   n: number > 0 <= 1.5\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"integer\",\"minimum\":\"x\","
+                              "\"exclusiveMaximum\":true}"),
+                 "t\n   n: integer\n", "");
+}
+
 static void test_show_does_not_pad_to_a_name_beyond_reason(void **state)
 {
     (void)state;
@@ -178,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_show_copes_with_content_that_is_none),
         cmocka_unit_test(test_show_json_is_the_result_untouched),
         cmocka_unit_test(test_show_aligns_tools_and_marks_what_is_optional),
+        cmocka_unit_test(test_show_says_what_an_argument_may_be),
         cmocka_unit_test(test_show_does_not_pad_to_a_name_beyond_reason),
         cmocka_unit_test(test_show_copes_with_tools_that_are_none),
     };
