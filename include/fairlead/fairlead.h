@@ -10,6 +10,7 @@
 #include <fairlead/client.h>
 #include <fairlead/files.h>
 #include <fairlead/json.h>
+#include <fairlead/keys.h>
 #include <fairlead/loop.h>
 #include <fairlead/options.h>
 #include <fairlead/server.h>

@@ -14,6 +14,7 @@
 #define FAIRLEAD_OPTIONS_H
 
 #include <fairlead/auth.h>
+#include <fairlead/keys.h>
 #include <fairlead/types.h>
 
 #ifdef __cplusplus
@@ -69,6 +70,16 @@ typedef struct fl_http_settings {
                                          "*" for its first label, its port, or
                                          for all */
     const char *const *allow_hosts;   /* names of ours, for the Host field */
+    fl_keys *keys;                    /* clients must show one; shared. NULL:
+                                         they need none */
+
+    /* What pages and proxies are told. */
+    const char *const *allow_headers;  /* that pages may send, besides those
+                                          MCP has */
+    const char *const *expose_headers; /* that they may read, likewise */
+    const char *base_url; /* "https://example.org/mcp-gate": as which clients
+                             of HTTP+SSE know us, behind a proxy that takes its
+                             path away; its path is put before ours */
 
     /* How much of it. */
     size_t max_head;       /* bytes of a request's head; 32 KiB */
@@ -164,7 +175,8 @@ typedef struct fl_options {
                                            set, all others are refused */
     const char *const *deny_addresses;  /* server: refused before that */
     bool allow_public; /* server: bind to other than loopback although nobody
-                          is asked who he is (mutual TLS asks) */
+                          is asked who he is (mutual TLS asks, and so do
+                          keys over HTTP) */
 
     bool no_reconnect;           /* client: one outage ends it */
     unsigned reconnect_attempts; /* client: in a row; 0: without end */

@@ -262,11 +262,22 @@ fl_status fl_options_for_server(const fl_options *given,
                             "mode, so every local user could use it; give a "
                             "path, or set allow_public",
                             address->path);
-    bool asks_who = tls && full->tls.require_client_cert;
+    bool asks_cert = tls && full->tls.require_client_cert;
+    bool asks_key = is_http(address) && full->http.keys != NULL;
+    if (!fl_address_is_local(address) && !asks_cert && !asks_key &&
+        full->http.keys != NULL)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address '%s://%s': keys are shown over HTTP and "
+                            "WebSocket only, so this would be a way in "
+                            "without one; bind it to 127.0.0.1, or require "
+                            "client certificates (tls.require_client_cert)",
+                            address->scheme, address->host);
+    bool asks_who = asks_cert || asks_key;
     if (!fl_address_is_local(address) && !asks_who && !full->allow_public)
         return fl_error_set(error, FL_E_DENIED,
                             "address '%s': anybody who can reach it could use "
-                            "this server; bind to 127.0.0.1, require client "
+                            "this server; bind to 127.0.0.1, ask for keys "
+                            "over HTTP (http.keys), require client "
                             "certificates (tls.require_client_cert), or set "
                             "allow_public",
                             address->host);

@@ -515,6 +515,7 @@ void fl_http_conn_yield(fl_http_conn *conn, fl_ws_link *socket)
     fl_timer_stop(&conn->timer);
     fl_http_backlog_clear(conn);
     fl_list_remove(&conn->node); /* a listener does not wait for sockets */
+    fl_list_append(&conn->hub->yielded, &conn->node);
     fl_http_stateless_gone(conn);
     fl_stream_rebind(conn->stream, &fl_ws_stream_events, socket);
 }

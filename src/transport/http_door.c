@@ -2,12 +2,14 @@
  * http_door.c - looks at the head of a request before anything is done for it.
  *
  * In the order of what a stranger may learn: is this connection served at all,
- * is the page or host name it comes by one of ours, is there such a path, such
- * a method there, and can we read and write what the client does. Whoever is
- * refused is told which option, or flag of the command, would let him in.
+ * is the page or host name it comes by one of ours, does it have a key, is
+ * there such a path, such a method there, and can we read and write what the
+ * client does. Whoever is refused is told which option, or flag of the command,
+ * would let him in.
  */
 #include "transport/http_server.h"
 
+#include "base/mem.h"
 #include "base/span.h"
 #include "io/loop.h"
 #include "rpc/error.h"
@@ -16,6 +18,40 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { NAMES_MAX = 64 * 1024 }; /* bytes of header names */
+
+static char *join_names(const char *first, const char *const *more)
+{
+    char *all = NULL;
+    fl_buf text;
+
+    fl_buf_init(&text, NAMES_MAX);
+    fl_status rc = fl_buf_append(&text, fl_span_of(first));
+    for (; more != NULL && *more != NULL && rc == FL_OK; more++)
+        rc = fl_buf_printf(&text, ", %s", *more);
+    if (rc == FL_OK)
+        all = fl_mem_string(fl_buf_view(&text));
+    fl_buf_reset(&text);
+    return all;
+}
+
+/* Fetch: what pages may send, and read. */
+fl_status fl_http_door_prepare(fl_http_hub *hub)
+{
+    const fl_http_settings *http = &hub->options.http;
+
+    hub->may_send =
+        join_names("Accept, Authorization, Content-Type, Last-Event-ID, "
+                   "Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, "
+                   "Mcp-Name, X-API-Key, X-Request-Id",
+                   http->allow_headers);
+    hub->may_read =
+        join_names("Mcp-Session-Id, MCP-Protocol-Version, Retry-After, "
+                   "WWW-Authenticate, X-Request-Id",
+                   http->expose_headers);
+    return hub->may_send != NULL && hub->may_read != NULL ? FL_OK : FL_E_NOMEM;
+}
 
 static void refuse_connection(fl_http_turn *turn)
 {
@@ -138,11 +174,7 @@ static void answer_preflight(fl_http_turn *turn, const fl_head *head)
                        allowed_methods(turn->route), FL_FIELD_OTHER};
         fields[count++] = (fl_field){
             FL_SPAN("access-control-allow-headers"),
-            wanted.len > 0
-                ? wanted
-                : FL_SPAN("Accept, Authorization, Content-Type, Last-Event-ID, "
-                          "Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, "
-                          "Mcp-Name, X-Request-Id"),
+            wanted.len > 0 ? wanted : fl_span_of(turn->hub->may_send),
             FL_FIELD_OTHER};
         fields[count++] = (fl_field){FL_SPAN("access-control-max-age"),
                                      FL_SPAN("7200"), FL_FIELD_OTHER};
@@ -319,6 +351,17 @@ static void answer_health(fl_http_turn *turn, const fl_head *head)
     fl_http_turn_free(turn);
 }
 
+/* A browser asks before it may send a key. Who looks after us need not be able
+ * to use us. And a client that is told 401 looks for metadata of another way
+ * in, and goes on when there is none. */
+static bool is_for_all(const fl_http_turn *turn, const fl_head *head)
+{
+    return fl_span_equal(head->method, FL_SPAN("OPTIONS")) ||
+           turn->route == FL_HTTP_HEALTH ||
+           (turn->route == FL_HTTP_NOWHERE &&
+            fl_span_starts(head->target, FL_SPAN("/.well-known/")));
+}
+
 void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
 {
     turn->route = fl_http_endpoint_find(turn, head);
@@ -328,6 +371,9 @@ void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
         return;
     }
     if (!check_origin(turn, head))
+        return;
+    if (turn->hub->keys != NULL && !is_for_all(turn, head) &&
+        !fl_http_keys_admit(turn, head))
         return;
     if (turn->route == FL_HTTP_NOWHERE)
         fl_http_refuse_with(turn, 404, FL_RPC_INVALID_REQUEST,

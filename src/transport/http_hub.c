@@ -117,12 +117,16 @@ void fl_http_hub_unref(fl_http_hub *hub)
     fl_origin_free(hub->origin);
     fl_addresses_free(hub->addresses);
     fl_rate_free(hub->rate);
+    fl_http_keys_end(hub);
     fl_events_free(hub->events);
     fl_mem_free(hub->path);
     fl_mem_free(hub->sse_path);
     fl_mem_free(hub->messages_path);
     fl_mem_free(hub->socket_path);
     fl_mem_free(hub->health_path);
+    fl_mem_free(hub->base_url);
+    fl_mem_free(hub->may_send);
+    fl_mem_free(hub->may_read);
     fl_map_deinit(&hub->endpoints);
     fl_ws_packs_free(hub->sockets.frames.packs);
     fl_mem_free(hub);
@@ -149,6 +153,19 @@ static fl_status name_paths(fl_http_hub *hub, const fl_address *address)
                    (http->health_path == NULL || hub->health_path != NULL)
                ? FL_OK
                : FL_E_NOMEM;
+}
+
+/* A path may come behind it as it is. */
+static fl_status name_base(fl_http_hub *hub)
+{
+    fl_span base = fl_span_of(hub->options.http.base_url);
+
+    if (base.len == 0)
+        return FL_OK;
+    while (base.ptr[base.len - 1] == '/')
+        base.len--;
+    hub->base_url = fl_mem_string(base);
+    return hub->base_url != NULL ? FL_OK : FL_E_NOMEM;
 }
 
 static fl_status make_guards(fl_http_hub *hub, const fl_address *address)
@@ -205,6 +222,7 @@ static void fill(fl_http_hub *hub, fl_loop *loop, const fl_address *address,
     fl_map_init(&hub->endpoints, ENDPOINTS_MAX);
     fl_list_init(&hub->by_use);
     fl_list_init(&hub->conns);
+    fl_list_init(&hub->yielded);
     fl_list_init(&hub->spare);
     fl_buf_init(&hub->text, 2 * options->max_message + 4096);
 }
@@ -219,6 +237,9 @@ static void forget_borrowed(fl_options *options)
     options->http.allow_origins = options->http.allow_hosts = NULL;
     options->http.health_path = NULL;
     options->http.headers = NULL;
+    options->http.allow_headers = options->http.expose_headers = NULL;
+    options->http.base_url = NULL;
+    options->http.keys = NULL;
     options->ws.path = NULL;
 }
 
@@ -235,6 +256,10 @@ fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
     fill(hub, loop, address, options);
     rc = name_paths(hub, address);
     if (rc == FL_OK)
+        rc = name_base(hub);
+    if (rc == FL_OK)
+        rc = fl_http_door_prepare(hub);
+    if (rc == FL_OK)
         rc = fl_ws_server_prepare(hub);
     if (rc == FL_OK)
         rc = make_guards(hub, address);
@@ -246,6 +271,7 @@ fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
         fl_http_hub_unref(hub);
         return fl_error_set(error, rc, "%s", fl_status_text(rc));
     }
+    fl_http_keys_begin(hub, options->http.keys);
     forget_borrowed(&hub->options);
     *out = hub;
     return FL_OK;

@@ -6,6 +6,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "guard/origin.h"
+#include "wire/url.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,45 @@ static fl_status check_lists(const fl_http_settings *http, fl_error *error)
     return FL_OK;
 }
 
+static fl_status check_names(const char *option, const char *const *names,
+                             fl_error *error)
+{
+    for (; names != NULL && *names != NULL; names++)
+        if (!fl_field_name_ok(fl_span_of(*names)))
+            return fl_error_set(error, FL_E_INVALID,
+                                "option %s: '%s' is no header's name; want "
+                                "one like X-Team",
+                                option, *names);
+    return FL_OK;
+}
+
+static bool base_ok(fl_span text)
+{
+    fl_url url;
+
+    return fl_url_parse(text, &url) == FL_OK &&
+           (fl_field_name_equal(url.scheme, FL_SPAN("http")) ||
+            fl_field_name_equal(url.scheme, FL_SPAN("https"))) &&
+           fl_span_find(text, '?') == text.len &&
+           fl_span_find(text, '#') == text.len;
+}
+
+static fl_status check_told(const fl_http_settings *http, fl_error *error)
+{
+    fl_status rc =
+        check_names("http.allow_headers", http->allow_headers, error);
+
+    if (rc == FL_OK)
+        rc = check_names("http.expose_headers", http->expose_headers, error);
+    if (rc == FL_OK && http->base_url != NULL &&
+        !base_ok(fl_span_of(http->base_url)))
+        rc = fl_error_set(error, FL_E_INVALID,
+                          "option http.base_url: '%s' is no such URL; want "
+                          "one like https://example.org/gate",
+                          http->base_url);
+    return rc;
+}
+
 const char *fl_http_options_path(const fl_address *address)
 {
     if (address->target[0] != '\0')
@@ -81,7 +121,9 @@ fl_status fl_http_options_for_server(const fl_address *address,
                           "option http.messages_path: '%s' is taken; clients "
                           "post there and nowhere else",
                           http->messages_path);
-    return rc == FL_OK ? check_lists(http, error) : rc;
+    if (rc == FL_OK)
+        rc = check_lists(http, error);
+    return rc == FL_OK ? check_told(http, error) : rc;
 }
 
 /* Ours, or the codec's; a proxy's business; or they change what a body is. A

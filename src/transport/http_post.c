@@ -32,7 +32,14 @@ static void accept_message(fl_http_turn *turn)
     fl_http_turn_free(turn);
 }
 
-/* One of another endpoint is as good as none. */
+static uint64_t principal_of(const fl_link *link)
+{
+    return link->transport == &fl_http_session_transport
+               ? ((const fl_http_session *)link)->principal
+               : fl_http_sse_principal(link);
+}
+
+/* One of another endpoint, or another's, is as good as none. */
 static fl_link *find_session(const fl_http_turn *turn, fl_span id,
                              const fl_transport *kind)
 {
@@ -40,6 +47,7 @@ static fl_link *find_session(const fl_http_turn *turn, fl_span id,
 
     return link != NULL && link->transport == kind &&
                    link->endpoint == turn->endpoint &&
+                   principal_of(link) == turn->principal &&
                    link->state == FL_LINK_ACTIVE
                ? link
                : NULL;

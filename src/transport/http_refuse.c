@@ -15,7 +15,7 @@ enum { BODY_MAX = 4096 };
 
 void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal)
 {
-    fl_field fields[5];
+    fl_field fields[6];
     size_t count = 0;
     char seconds[24];
     fl_buf body;
@@ -32,6 +32,8 @@ void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal)
         fields[count++] = FL_FIELD_SET(UPGRADE, FL_SPAN("websocket"));
         fields[count++] = FL_FIELD_SET(SEC_WEBSOCKET_VERSION, FL_SPAN("13"));
     }
+    if (refusal->challenge.len > 0)
+        fields[count++] = FL_FIELD_SET(WWW_AUTHENTICATE, refusal->challenge);
     if (refusal->status == 415)
         fields[count++] =
             FL_FIELD_SET(ACCEPT_ENCODING, FL_SPAN("gzip, deflate, identity"));

@@ -93,8 +93,10 @@ static void leave_sockets(fl_http_hub *hub)
     for (fl_list *node = hub->conns.next; node != &hub->conns;) {
         fl_http_conn *conn = FL_LIST_ENTRY(node, fl_http_conn, node);
         node = node->next;
-        if (fl_http_conn_has_sockets_only(conn))
-            fl_list_remove(&conn->node);
+        if (!fl_http_conn_has_sockets_only(conn))
+            continue;
+        fl_list_remove(&conn->node);
+        fl_list_append(&hub->yielded, &conn->node);
     }
 }
 

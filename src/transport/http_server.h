@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "guard/addresses.h"
 #include "guard/budget.h"
+#include "guard/keys.h"
 #include "guard/origin.h"
 #include "guard/rate.h"
 #include "io/acceptor.h"
@@ -77,7 +78,10 @@ struct fl_http_hub {
     char *messages_path;
     char *socket_path; /* NULL: no sockets */
     char *health_path; /* NULL: nobody asks */
-    fl_map endpoints;  /* by base: the numbers of further ones */
+    char *base_url;    /* without a slash at its end; NULL: none */
+    char *may_send;    /* lists of header names, for pages */
+    char *may_read;
+    fl_map endpoints; /* by base: the numbers of further ones */
     bool tls;
     bool serve_mcp;    /* http(s)://: the endpoint */
     bool sockets_only; /* ws(s)://; neither: HTTP+SSE alone */
@@ -86,14 +90,17 @@ struct fl_http_hub {
     fl_origin *origin;
     fl_addresses *addresses; /* NULL: everybody */
     fl_rate *rate;           /* NULL: any number */
+    fl_keys *keys;           /* NULL: none are needed */
+    fl_keys_watch key_watch;
     fl_budget budget;
     fl_ws_link_settings sockets;
     fl_events *events;
-    size_t logged;   /* bytes in their logs */
-    fl_map sessions; /* by id: fl_link, of either kind */
-    fl_map callers;  /* by address: fl_http_caller */
-    fl_list by_use;  /* sessions, the one longest unused first */
-    fl_list conns;
+    size_t logged;        /* bytes in their logs */
+    fl_map sessions;      /* by id: fl_link, of either kind */
+    fl_map callers;       /* by address: fl_http_caller */
+    fl_list by_use;       /* sessions, the one longest unused first */
+    fl_list conns;        /* that a listener waits for */
+    fl_list yielded;      /* and those that are sockets by now */
     unsigned connections; /* that are served */
     unsigned refused;     /* that are only told so */
     fl_list spare;        /* turns that wait to be used again */
@@ -141,9 +148,10 @@ struct fl_http_turn {
     fl_buf body;
     size_t budgeted; /* bytes taken from the budget */
     fl_inflate *inflate;
-    uint64_t stream; /* the number of its event stream; 0: none, or the
-                        standing one */
-    uint64_t events; /* how many it has had */
+    uint64_t principal; /* of the key it came with */
+    uint64_t stream;    /* the number of its event stream; 0: none, or the
+                           standing one */
+    uint64_t events;    /* how many it has had */
     fl_http_phase phase;
     fl_http_route route;
     fl_http_verb verb;
@@ -296,6 +304,7 @@ typedef struct fl_http_refusal {
     fl_span allow;     /* for 405 */
     uint64_t retry_ms; /* for 429 and 503; 0: none */
     bool upgrade;      /* what to become instead: for 426 */
+    fl_span challenge; /* for 401 */
 } fl_http_refusal;
 void fl_http_refuse(fl_http_turn *turn, const fl_http_refusal *refusal);
 /* The same with a message alone. */
@@ -318,9 +327,17 @@ fl_span fl_http_endpoint_base(const fl_http_hub *hub, uint16_t endpoint);
 fl_status fl_http_serve(fl_listener *listener, const char *base,
                         uint16_t endpoint, fl_error *error);
 
-/* http_door.c: looks at the head of a request. If it is refused, or answered
+/* http_door.c: what pages are told of headers... */
+FL_MUST_USE fl_status fl_http_door_prepare(fl_http_hub *hub);
+/* ... and looks at the head of a request. If it is refused, or answered
  * already, the turn is gone on return. */
 void fl_http_door_admit(fl_http_turn *turn, const fl_head *head);
+
+/* http_keys.c: what the keys of a hub mean to it. */
+void fl_http_keys_begin(fl_http_hub *hub, fl_keys *keys);
+void fl_http_keys_end(fl_http_hub *hub);
+/* Does it come with one? If not, it is refused, and the turn is gone. */
+FL_MUST_USE bool fl_http_keys_admit(fl_http_turn *turn, const fl_head *head);
 
 /* http_post.c: the request is whole. */
 void fl_http_post(fl_http_turn *turn, const fl_head *head, fl_span body);
@@ -338,6 +355,7 @@ struct fl_http_session {
     fl_list turns;               /* that have a stream; standing ones too */
     fl_timer timer;              /* idle, or the end */
     fl_error why;
+    uint64_t principal; /* whose it is */
     uint64_t streams;   /* numbers given out; 0 is the standing one */
     uint64_t said;      /* events on the standing stream, ever */
     uint64_t delivered; /* of them, those that went to an exchange */
@@ -401,6 +419,7 @@ fl_status fl_http_sse_answer(fl_link *link, void *stream, int code,
                              const fl_span *parts, size_t count);
 void fl_http_sse_close(fl_link *link);
 void fl_http_sse_free(fl_link *link);
+uint64_t fl_http_sse_principal(const fl_link *link);
 void fl_http_sse_info(const fl_link *link, fl_link_info *info);
 
 /* ws_server.c: what the sockets of a hub share, if it takes any. */

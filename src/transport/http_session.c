@@ -197,6 +197,7 @@ fl_status fl_http_session_new(const fl_http_turn *turn, fl_http_session **out)
     if (session == NULL)
         return FL_E_NOMEM;
     session->link.endpoint = turn->endpoint;
+    session->principal = turn->principal;
     fl_status rc = enter_hub(session);
     if (rc != FL_OK) {
         fl_link_unref(&session->link);
@@ -442,5 +443,6 @@ void fl_http_session_info(const fl_link *link, fl_link_info *info)
     const fl_http_session *session = (const fl_http_session *)link;
 
     info->max_message = session->hub->options.max_message;
+    info->principal = session->principal;
     snprintf(info->peer, sizeof info->peer, "%s", session->peer);
 }

@@ -23,6 +23,7 @@ typedef struct sse_link {
     fl_http_turn *turn; /* the event stream; NULL once it has gone */
     fl_timer timer;     /* the end */
     fl_error why;
+    uint64_t principal; /* whose it is */
     bool busy;
     char peer[48];
     char id[FL_HTTP_ID];
@@ -97,6 +98,7 @@ static fl_status tell_endpoint(sse_link *self)
     uint16_t endpoint = self->link.endpoint;
     fl_span base = fl_http_endpoint_base(self->hub, endpoint);
     fl_span parts[] = {
+        fl_span_of(self->hub->base_url),
         base,
         endpoint == 0 ? fl_span_of(self->hub->messages_path)
                       : FL_SPAN("/messages"),
@@ -106,7 +108,7 @@ static fl_status tell_endpoint(sse_link *self)
     fl_status rc = fl_http_turn_stream(self->turn);
 
     return rc == FL_OK ? fl_http_turn_event(self->turn, (fl_span){0},
-                                            FL_SPAN("endpoint"), parts, 4, true)
+                                            FL_SPAN("endpoint"), parts, 5, true)
                        : rc;
 }
 
@@ -124,6 +126,7 @@ void fl_http_sse_open(fl_http_turn *turn)
         return;
     }
     self->link.endpoint = turn->endpoint;
+    self->principal = turn->principal;
     turn->link = fl_link_ref(&self->link);
     self->turn = turn;
     if (tell_endpoint(self) != FL_OK) {
@@ -229,11 +232,17 @@ void fl_http_sse_free(fl_link *link)
     fl_mem_free(self);
 }
 
+uint64_t fl_http_sse_principal(const fl_link *link)
+{
+    return ((const sse_link *)link)->principal;
+}
+
 void fl_http_sse_info(const fl_link *link, fl_link_info *info)
 {
     const sse_link *self = (const sse_link *)link;
 
     info->max_message = self->hub->options.max_message;
+    info->principal = self->principal;
     snprintf(info->peer, sizeof info->peer, "%s", self->peer);
     if (self->turn != NULL && self->turn->conn != NULL)
         info->buffered = fl_stream_pending(self->turn->conn->stream);

@@ -4,7 +4,8 @@
  * Revision 2026-07-28 has neither sessions nor a stream of the server's own:
  * each request is answered on its own stream, and hanging up cancels it. The
  * link stands for the connection, and goes with it; a client that uses several
- * of our endpoints on one connection has a link at each, in a chain.
+ * of our endpoints on one connection has a link at each, in a chain, and so
+ * have clients with different keys whose requests a proxy puts on one.
  */
 #include "transport/http_server.h"
 
@@ -20,7 +21,8 @@ typedef struct stateless_link {
     fl_link link;
     fl_http_hub *hub;
     fl_http_conn *conn; /* NULL once it has gone */
-    fl_link *next;      /* of the connection, at another endpoint */
+    fl_link *next;      /* of the connection: another's */
+    uint64_t principal; /* whose it is */
     fl_list turns;
     fl_timer timer; /* the end */
     bool ours;      /* the end was our wish, not the client's */
@@ -63,6 +65,7 @@ static fl_link *make(const fl_http_turn *turn)
                                              : &fl_http_stateless_transport,
                  hub->loop, true);
     self->link.endpoint = turn->endpoint;
+    self->principal = turn->principal;
     self->hub = fl_http_hub_ref(hub);
     self->conn = conn;
     fl_list_init(&self->turns);
@@ -80,11 +83,17 @@ static fl_link *make(const fl_http_turn *turn)
     return self->link.state == FL_LINK_ACTIVE ? &self->link : NULL;
 }
 
+static bool is_for(const fl_link *link, const fl_http_turn *turn)
+{
+    return link->endpoint == turn->endpoint &&
+           ((const stateless_link *)link)->principal == turn->principal;
+}
+
 void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg)
 {
     fl_link *link = turn->conn->stateless;
 
-    while (link != NULL && link->endpoint != turn->endpoint)
+    while (link != NULL && !is_for(link, turn))
         link = ((stateless_link *)link)->next;
     if (link == NULL || link->state != FL_LINK_ACTIVE)
         link = make(turn);
@@ -162,6 +171,7 @@ void fl_http_stateless_info(const fl_link *link, fl_link_info *info)
     const stateless_link *self = (const stateless_link *)link;
 
     info->max_message = self->hub->options.max_message;
+    info->principal = self->principal;
     snprintf(info->peer, sizeof info->peer, "%s", self->peer);
     if (self->conn != NULL)
         info->buffered = fl_stream_pending(self->conn->stream);

@@ -117,9 +117,7 @@ static size_t collect(fl_http_turn *turn, fl_field fields[FIELDS_MAX])
         other("access-control-allow-origin", fl_span_of(turn->origin));
     fields[count++] = other("vary", FL_SPAN("Origin"));
     fields[count++] =
-        other("access-control-expose-headers",
-              FL_SPAN("Mcp-Session-Id, MCP-Protocol-Version, Retry-After, "
-                      "WWW-Authenticate, X-Request-Id"));
+        other("access-control-expose-headers", fl_span_of(turn->hub->may_read));
     return count;
 }
 

@@ -123,8 +123,10 @@ typedef struct fl_link_info {
     size_t buffered;    /* bytes waiting to leave */
     fl_link_stats stats;
     uint64_t uptime_ms;
-    char peer[64];  /* for people */
-    bool is_asking; /* what we send waits for somebody on our side */
+    uint64_t principal; /* the key that the peer has shown (guard/keys.h); 0:
+                           it was not asked for one */
+    char peer[64];      /* for people */
+    bool is_asking;     /* what we send waits for somebody on our side */
 } fl_link_info;
 
 /* The most parts a message may come in. */

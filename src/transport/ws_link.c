@@ -362,6 +362,7 @@ void fl_ws_link_info(const fl_link *link, fl_link_info *info)
     const fl_ws_link *ws = (const fl_ws_link *)link;
 
     info->max_message = ws->settings->max_message;
+    info->principal = ws->principal;
     if (ws->pipe == NULL)
         return;
     info->buffered = ws->pipe->pending(ws);

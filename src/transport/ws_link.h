@@ -102,6 +102,7 @@ struct fl_ws_link {
     fl_ws_keys *keys; /* to mask with; NULL on a server */
     fl_error *why;    /* why it is closing; NULL: we said so, or no memory */
     fl_timer timer;
+    uint64_t principal;  /* server: the key it was opened with, or 0 */
     uint64_t due_ms;     /* when the timer runs out; FL_NEVER: it does not */
     uint64_t ping_at_ms; /* when to ping next */
     uint64_t pinged_ms;  /* loop time of a ping nothing came after; or 0 */

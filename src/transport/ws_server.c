@@ -197,6 +197,7 @@ static fl_ws_socket *make(fl_http_turn *turn, const fl_ws_agreed *agreed)
                     hub->loop, true, &hooks, &hub->sockets);
     socket->hub = fl_http_hub_ref(hub);
     socket->ws.link.endpoint = turn->endpoint;
+    socket->ws.principal = turn->principal;
     if (h2)
         socket->turn = turn;
     else

@@ -1,0 +1,128 @@
+/*
+ * http_keys.c - what the keys of a hub mean to it.
+ *
+ * A request shows its key in one of two headers, and belongs to it from there
+ * on; so does the link it opens, and no other key gets at that. A key that is
+ * taken away takes what is open with it: streams and sockets, which will not
+ * show it again, are closed.
+ */
+#include "transport/http_server.h"
+
+#include "base/span.h"
+#include "rpc/error.h"
+
+/* What comes after "Bearer"; empty if there is nothing of the kind. */
+static fl_span bearer(fl_span value)
+{
+    static const fl_span scheme = {"bearer ", 7};
+
+    if (value.len < scheme.len ||
+        !fl_field_name_equal((fl_span){value.ptr, scheme.len - 1},
+                             (fl_span){scheme.ptr, scheme.len - 1}) ||
+        value.ptr[scheme.len - 1] != ' ')
+        return (fl_span){0};
+    value = fl_span_from(value, scheme.len);
+    while (value.len > 0 && value.ptr[0] == ' ')
+        value = fl_span_from(value, 1);
+    return value;
+}
+
+/* RFC 6750 3.1: who has shown nothing is told nothing about it. */
+static void refuse(fl_http_turn *turn, bool any)
+{
+    fl_http_refuse(
+        turn,
+        &(fl_http_refusal){
+            .status = 401,
+            .code = FL_RPC_INVALID_REQUEST,
+            .message = any ? FL_SPAN("this key is none of the server's; it "
+                                     "wants another in X-API-Key, or in "
+                                     "Authorization after Bearer")
+                           : FL_SPAN("a key is missing: send X-API-Key: KEY, "
+                                     "or Authorization: Bearer KEY"),
+            .challenge = any ? FL_SPAN("Bearer realm=\"mcp\", "
+                                       "error=\"invalid_token\"")
+                             : FL_SPAN("Bearer realm=\"mcp\""),
+        });
+}
+
+bool fl_http_keys_admit(fl_http_turn *turn, const fl_head *head)
+{
+    fl_span own = fl_head_get(head, FL_FIELD_X_API_KEY);
+    fl_span common = bearer(fl_head_get(head, FL_FIELD_AUTHORIZATION));
+
+    turn->principal = fl_keys_find(turn->hub->keys, own);
+    if (turn->principal == 0)
+        turn->principal = fl_keys_find(turn->hub->keys, common);
+    if (turn->principal == 0)
+        refuse(turn, own.len > 0 || common.len > 0);
+    return turn->principal != 0;
+}
+
+static void close_void(const fl_http_hub *hub, fl_link *link)
+{
+    fl_link_info info;
+
+    if (link == NULL)
+        return;
+    fl_link_get_info(link, &info);
+    if (!fl_keys_has(hub->keys, info.principal))
+        fl_link_close(link);
+}
+
+static void close_sessions(fl_http_hub *hub)
+{
+    for (fl_list *node = hub->by_use.next; node != &hub->by_use;) {
+        fl_http_session *session = FL_LIST_ENTRY(node, fl_http_session, node);
+        node = node->next;
+        close_void(hub, &session->link);
+    }
+}
+
+static void close_turns(const fl_http_conn *conn)
+{
+    for (fl_list *node = conn->turns.next; node != &conn->turns;) {
+        const fl_http_turn *turn = FL_LIST_ENTRY(node, fl_http_turn, node);
+        node = node->next;
+        close_void(conn->hub, turn->link);
+    }
+}
+
+static void close_conns(const fl_http_hub *hub, const fl_list *conns)
+{
+    for (fl_list *node = conns->next; node != conns;) {
+        const fl_http_conn *conn = FL_LIST_ENTRY(node, fl_http_conn, node);
+        node = node->next; /* it leaves the list later, never now */
+        if (conn->socket != NULL)
+            close_void(hub, &conn->socket->link);
+        else
+            close_turns(conn);
+    }
+}
+
+static void on_change(void *user)
+{
+    fl_http_hub *hub = user;
+
+    close_sessions(hub);
+    close_conns(hub, &hub->conns);
+    close_conns(hub, &hub->yielded);
+}
+
+void fl_http_keys_begin(fl_http_hub *hub, fl_keys *keys)
+{
+    if (keys == NULL)
+        return;
+    hub->keys = fl_keys_ref(keys);
+    hub->key_watch = (fl_keys_watch){.changed = on_change, .user = hub};
+    fl_keys_watch_begin(keys, &hub->key_watch);
+}
+
+void fl_http_keys_end(fl_http_hub *hub)
+{
+    if (hub->keys == NULL)
+        return;
+    fl_keys_watch_end(&hub->key_watch);
+    fl_keys_free(hub->keys);
+    hub->keys = NULL;
+}
