@@ -15,8 +15,8 @@ import textwrap
 from pathlib import Path
 
 # In the order one wants to read them.
-HEADERS = ('server', 'call', 'files', 'client', 'ask', 'gateway', 'auth', 'json',
-           'loop', 'options', 'types', 'version')
+HEADERS = ('server', 'call', 'files', 'client', 'ask', 'gateway', 'auth', 'keys',
+           'json', 'loop', 'options', 'types', 'version')
 COLUMNS = 80
 
 INTRO = """\

@@ -34,6 +34,9 @@ size_t fl_door_flags(fl_door_settings *to, fl_flag *flags)
         {"--deny", FL_FLAG_LIST, &to->deny, NULL},
         {"--allow-origin", FL_FLAG_LIST, &to->origins, NULL},
         {"--allow-host", FL_FLAG_LIST, &to->hosts, NULL},
+        {"--allow-header", FL_FLAG_LIST, &to->send, NULL},
+        {"--expose-header", FL_FLAG_LIST, &to->read, NULL},
+        {"--base-url", FL_FLAG_TEXT, &options->http.base_url, NULL},
         {"--stateless", FL_FLAG_SWITCH, &options->http.stateless, NULL},
         {"--sse-path", FL_FLAG_TEXT, &options->http.sse_path, NULL},
         {"--message-path", FL_FLAG_TEXT, &options->http.messages_path, NULL},
@@ -73,6 +76,10 @@ void fl_door_settle(fl_door_settings *to)
         to->options.http.allow_origins = to->origins.items;
     if (to->hosts.count > 0)
         to->options.http.allow_hosts = to->hosts.items;
+    if (to->send.count > 0)
+        to->options.http.allow_headers = to->send.items;
+    if (to->read.count > 0)
+        to->options.http.expose_headers = to->read.items;
 }
 
 fl_log *fl_door_log(const fl_door_settings *settings)

@@ -16,6 +16,8 @@ typedef struct fl_door_settings {
     fl_flag_list deny;
     fl_flag_list origins; /* --allow-origin */
     fl_flag_list hosts;   /* --allow-host */
+    fl_flag_list send;    /* --allow-header */
+    fl_flag_list read;    /* --expose-header */
     fl_options options;
     unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */
     unsigned log_format; /* fl_log_format */

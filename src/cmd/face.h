@@ -64,7 +64,6 @@ typedef struct fl_face_said {
     char *value;  /* NULL: none */
     char *second; /* of a pair */
     bool off;     /* a switch that was turned off */
-    bool from_environment;
 } fl_face_said;
 
 struct fl_face {

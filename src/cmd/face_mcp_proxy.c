@@ -9,6 +9,7 @@
  * be, which only Python's takes; and else it is this one, whose port is not
  * another each time.
  */
+#include "cmd/door_keys.h"
 #include "cmd/face_parts.h"
 #include "cmd/shell_words.h"
 
@@ -171,6 +172,13 @@ static void put_key(fl_face *face)
     if (key == NULL)
         return;
     fl_face_secret(face, "--api-key-env", "", KEY_VARIABLE, key);
+    if (strlen(key) < FL_DOOR_KEY_LEAST) {
+        fl_face_warn(face,
+                     "--apiKey has %zu characters, which can be guessed; %d "
+                     "or more are better",
+                     strlen(key), FL_DOOR_KEY_LEAST);
+        fl_face_put(face, "--allow-short-keys", NULL);
+    }
     fl_face_put(face, "--allow-origin", "*");
 }
 

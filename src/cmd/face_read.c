@@ -275,7 +275,6 @@ static void read_environment(fl_face *face)
                 .row = row,
                 .value = row->kind == FL_FACE_SWITCH ? NULL : value,
                 .off = strcmp(value, "false") == 0 || strcmp(value, "0") == 0,
-                .from_environment = true,
             });
     }
 }

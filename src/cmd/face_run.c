@@ -168,11 +168,13 @@ static void show_warnings(const fl_face *face)
                     face->warnings.items[i]);
 }
 
+/* In the arguments and, of programs that take flags from there, in the
+ * environment, which a child may get all of. */
 static void hide_secrets(fl_face *face)
 {
     for (size_t i = 0; i < face->said_count; i++) {
         const fl_face_said *said = &face->said[i];
-        if (!said->row->secret || said->from_environment)
+        if (!said->row->secret)
             continue;
         if (said->second != NULL)
             memset(said->second, 'x', strlen(said->second));

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 64 };
+enum { NAMES_MAX = 128 };
 
 static const double MAX_SECONDS = 86400; /* a day: the library's limit too */
 

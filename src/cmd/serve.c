@@ -20,6 +20,7 @@
 #include "cmd/whereis.h"
 #include "io/loop.h"
 #include "io/signals.h"
+#include "transport/address.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ enum { DRAIN_MS = 5000 };
 
 struct serve {
     const fl_serve_line *line;
+    fl_options door; /* its, with the keys */
+    fl_keys *keys;   /* or NULL */
     fl_loop *loop;
     fl_log *log;
     fl_gateway *gateway;
@@ -92,7 +95,25 @@ static bool greet(const fl_serve_line *line, const char *url, const char *ws)
                     "\"url\": \"%s\"}}}\n",
                     program_invocation_name, ws, name != NULL ? name : "server",
                     url, name != NULL ? name : "server", url);
+    if (ws[0] != '\0' && fl_door_keys_wanted(&line->keys))
+        fl_term_say(&term, FL_TERM_PLAIN,
+                    "Clients must show a key: \"X-API-Key: KEY\", or "
+                    "\"Authorization: Bearer KEY\"\n"
+                    "    %s call %s tools --header-file FILE\n",
+                    program_invocation_name, url);
     return true;
+}
+
+/* Who listens on the way has the key then, too. */
+static void warn_of_plain(const struct serve *serve, const char *url)
+{
+    fl_address address;
+
+    if (serve->keys != NULL && fl_address_parse(url, &address, NULL) == FL_OK &&
+        !fl_address_is_local(&address) && !fl_address_is_tls(&address))
+        fl_log_say(serve->log, FL_LOG_WARN,
+                   "keys come in the clear; put it behind TLS",
+                   fl_log_text("url", fl_span_of(url)));
 }
 
 static bool listen_on(struct serve *serve, const char *url)
@@ -101,17 +122,18 @@ static bool listen_on(struct serve *serve, const char *url)
     char shown[FL_DOOR_URL], ws[FL_DOOR_URL];
     fl_error error;
 
-    if (fl_gateway_listen(serve->gateway, serve->loop, url, &line->door.options,
+    if (fl_gateway_listen(serve->gateway, serve->loop, url, &serve->door,
                           &error) != FL_OK) {
         fl_complain(line->command, "%s", error.text);
         if (error.status == FL_E_DENIED) /* the library speaks of options */
-            fputs("On this command they are --require-client-cert and "
-                  "--insecure-no-auth.\n",
+            fputs("On this command they are --api-key-file, "
+                  "--require-client-cert and --insecure-no-auth.\n",
                   stderr);
         return false;
     }
     if (strcmp(url, "stdio:") != 0)
         serve->only_stdio = false;
+    warn_of_plain(serve, url);
     fl_door_describe(url, fl_gateway_port(serve->gateway), shown);
     fl_door_describe_ws(&line->door, shown, ws);
     if (!greet(line, shown, ws))
@@ -161,13 +183,24 @@ static fl_status add_target(struct serve *serve, fl_error *error)
 }
 
 /* A file that is wrong now changes nothing. */
-static void reload(void *user)
+static void reload_keys(struct serve *serve)
 {
-    struct serve *serve = user;
+    const fl_serve_line *line = serve->line;
+    fl_error error;
+
+    if (fl_door_keys_load(&line->keys, serve->keys, &error) == FL_OK) {
+        fl_log_say(serve->log, FL_LOG_INFO, "read again",
+                   fl_log_text("file", fl_span_of(line->keys.file)));
+        return;
+    }
+    fl_complain(line->command, "%s", error.text);
+    fl_complain(line->command, "the keys stay as they were");
+}
+
+static void reload_servers(struct serve *serve)
+{
     fl_config *config = NULL;
 
-    if (serve->closing)
-        return;
     if (fl_serve_config_read(serve->line, &config) != FL_OK) {
         fl_complain(serve->line->command, "the servers stay as they were");
         fl_config_free(config);
@@ -178,6 +211,36 @@ static void reload(void *user)
     serve->config = config;
     fl_log_say(serve->log, FL_LOG_INFO, "read again",
                fl_log_text("file", fl_span_of(fl_config_file(config))));
+}
+
+static bool has_key_file(const fl_serve_line *line)
+{
+    return line->keys.file != NULL && strcmp(line->keys.file, "-") != 0;
+}
+
+static void reload(void *user)
+{
+    struct serve *serve = user;
+
+    if (serve->closing)
+        return;
+    if (has_key_file(serve->line))
+        reload_keys(serve);
+    if (serve->line->config != NULL)
+        reload_servers(serve);
+}
+
+static fl_status take_keys(struct serve *serve, fl_error *error)
+{
+    const fl_serve_line *line = serve->line;
+
+    serve->door = line->door.options;
+    if (!fl_door_keys_wanted(&line->keys))
+        return FL_OK;
+    serve->door.http.keys = serve->keys = fl_keys_new();
+    if (serve->keys == NULL)
+        return fl_error_set(error, FL_E_NOMEM, "out of memory");
+    return fl_door_keys_load(&line->keys, serve->keys, error);
 }
 
 static bool prepare(struct serve *serve)
@@ -193,14 +256,15 @@ static bool prepare(struct serve *serve)
         fl_complain(line->command, "out of memory or descriptors");
         return false;
     }
-    if (add_target(serve, &error) != FL_OK ||
+    if (take_keys(serve, &error) != FL_OK ||
+        add_target(serve, &error) != FL_OK ||
         (serve->config != NULL &&
          fl_serve_config_add(line, serve->config, serve->gateway, &error) !=
              FL_OK)) {
         fl_complain(line->command, "%s", error.text);
         return false;
     }
-    if (line->config != NULL)
+    if (line->config != NULL || has_key_file(line))
         fl_signals_on_hangup(serve->signals, reload);
     serve->control =
         fl_control_open(serve->gateway, serve->loop, line->control);
@@ -224,13 +288,25 @@ static int run(const fl_serve_line *line, fl_config *config)
         fl_loop_run(serve.loop);
     fl_gateway_free(serve.gateway);
     fl_auth_free(serve.auth);
+    fl_keys_free(serve.keys);
     fl_loop_free(serve.loop);
     fl_log_free(serve.log);
     fl_config_free(serve.config);
     return ok ? FL_EXIT_OK : FL_EXIT_LOCAL;
 }
 
-static int run_or_check(const fl_serve_line *line)
+/* From here on nobody else needs what is in the environment. */
+static fl_status hide_keys(fl_serve_line *line)
+{
+    fl_error error;
+    fl_status rc = fl_door_keys_hide(&line->keys, &error);
+
+    if (rc != FL_OK)
+        fl_complain(line->command, "%s", error.text);
+    return rc;
+}
+
+static int run_or_check(fl_serve_line *line)
 {
     fl_config *config = NULL;
     fl_status rc = FL_OK;
@@ -239,6 +315,8 @@ static int run_or_check(const fl_serve_line *line)
         rc = fl_serve_config_read(line, &config);
     if (rc == FL_OK && line->check)
         rc = fl_serve_config_show(config);
+    else if (rc == FL_OK)
+        rc = hide_keys(line);
     if (rc == FL_OK && !line->check)
         return run(line, config);
     fl_config_free(config);

@@ -21,18 +21,6 @@ static const char *const modes[] = {"auto", "shared", "session", "request",
                                     NULL};
 static const char *const eras[] = {"auto", "legacy", "modern", NULL};
 
-/* Flags that other programs have, and the command will. */
-static const char *const unbuilt[] = {
-    "--api-key-env", "--allow-header", "--expose-header",
-    "--base-url",    "--hide-tool",
-};
-
-enum { UNBUILT = sizeof unbuilt / sizeof *unbuilt };
-
-_Static_assert(UNBUILT ==
-                   sizeof((fl_serve_line *)0)->unbuilt / sizeof(fl_flag_list),
-               "room");
-
 static size_t server_flags(fl_serve_line *to, fl_flag *flags)
 {
     fl_upstream *upstream = &to->upstream;
@@ -52,6 +40,7 @@ static size_t server_flags(fl_serve_line *to, fl_flag *flags)
         {"--header-env", FL_FLAG_LIST, &to->headers.env, NULL},
         {"--env", FL_FLAG_LIST, &to->env, NULL},
         {"--inherit-env", FL_FLAG_LIST, &to->inherit, NULL},
+        {"--hide-tool", FL_FLAG_LIST, &to->hidden, NULL},
         {"--cwd", FL_FLAG_TEXT, &connection->child.cwd, NULL},
         {"--timeout", FL_FLAG_SECONDS, &upstream->timeout_ms, NULL},
         {"--max-time", FL_FLAG_SECONDS, &upstream->max_total_ms, NULL},
@@ -115,13 +104,16 @@ static size_t trust_flags(fl_serve_line *to, fl_flag *flags)
     return sizeof rows / sizeof *rows;
 }
 
-static fl_status refuse_unbuilt(const fl_serve_line *line, fl_error *error)
+static size_t key_flags(fl_serve_line *to, fl_flag *flags)
 {
-    for (size_t i = 0; i < UNBUILT; i++)
-        if (line->unbuilt[i].count > 0)
-            return fl_error_set(error, FL_E_UNSUPPORTED,
-                                "option %s: this is not built yet", unbuilt[i]);
-    return FL_OK;
+    const fl_flag rows[] = {
+        {"--api-key-env", FL_FLAG_LIST, &to->keys.env, NULL},
+        {"--api-key-file", FL_FLAG_TEXT, &to->keys.file, NULL},
+        {"--allow-short-keys", FL_FLAG_SWITCH, &to->keys.allow_short, NULL},
+    };
+
+    memcpy(flags, rows, sizeof rows);
+    return sizeof rows / sizeof *rows;
 }
 
 static fl_status take_target(fl_serve_line *to, const fl_words *words,
@@ -166,6 +158,7 @@ static const char *find_lonely(const fl_serve_line *line)
         {line->env.count > 0, "--env"},
         {line->replicas.count > 0, "--replica"},
         {line->upstream.weight > 0, "--weight"},
+        {line->hidden.count > 0, "--hide-tool"},
         {line->upstream.name != NULL, "--name"},
     };
 
@@ -218,6 +211,29 @@ static fl_status check_outages(const fl_serve_line *line, fl_error *error)
     return fl_serve_replicas_check(line, error);
 }
 
+static bool takes_keys(const char *url)
+{
+    return strncmp(url, "http", 4) == 0 || strncmp(url, "sse+", 4) == 0 ||
+           strncmp(url, "ws", 2) == 0;
+}
+
+/* Keys that nobody is asked for are a mistake. */
+static fl_status check_keys(const fl_serve_line *line, fl_error *error)
+{
+    const fl_flag_list *listen = &line->door.listen;
+    bool any = listen->count == 0;
+
+    for (size_t i = 0; i < listen->count; i++)
+        any |= takes_keys(listen->items[i]);
+    if (fl_door_keys_wanted(&line->keys) && !any)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option %s: keys are for clients over HTTP and "
+                            "WebSocket, and there is no such --listen",
+                            line->keys.file != NULL ? "--api-key-file"
+                                                    : "--api-key-env");
+    return fl_door_keys_check(&line->keys, error);
+}
+
 /* connect has no door with certificates, so all of them are the server's. */
 static void settle_tls(fl_serve_line *to)
 {
@@ -264,6 +280,8 @@ static fl_status settle(fl_serve_line *to, fl_error *error)
         connection->child.env = to->env.items;
     if (to->inherit.count > 0)
         connection->child.env_inherit = to->inherit.items;
+    if (to->hidden.count > 0)
+        upstream->deny_tools = to->hidden.items;
     fl_status rc = fl_headers_take(&to->headers, upstream->url, error);
     if (to->headers.list.count > 0)
         connection->http.headers = to->headers.list.items;
@@ -279,22 +297,20 @@ fl_status fl_serve_line_read(fl_serve_line *line, char **argv, fl_error *error)
     count += server_flags(line, flags + count);
     count += outage_flags(line, flags + count);
     count += trust_flags(line, flags + count);
-    for (size_t i = 0; i < UNBUILT; i++)
-        flags[count++] =
-            (fl_flag){unbuilt[i], FL_FLAG_LIST, &line->unbuilt[i], NULL};
+    count += key_flags(line, flags + count);
     flags[count] = (fl_flag){0};
     fl_status rc = fl_flags_parse(flags, argv, &words, error);
     if (rc != FL_OK || line->door.help)
         return rc;
-    rc = refuse_unbuilt(line, error);
-    if (rc == FL_OK)
-        rc = take_target(line, &words, error);
+    rc = take_target(line, &words, error);
     if (rc == FL_OK)
         rc = check_target(line, error);
     if (rc == FL_OK)
         rc = check_file(line, error);
     if (rc == FL_OK)
         rc = check_outages(line, error);
+    if (rc == FL_OK)
+        rc = check_keys(line, error);
     return rc == FL_OK ? settle(line, error) : rc;
 }
 
@@ -302,4 +318,5 @@ void fl_serve_line_deinit(fl_serve_line *line)
 {
     fl_headers_deinit(&line->headers);
     fl_login_deinit(&line->login);
+    fl_door_keys_deinit(&line->keys);
 }

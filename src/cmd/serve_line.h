@@ -6,6 +6,7 @@
 #define FL_CMD_SERVE_LINE_H
 
 #include "cmd/door.h"
+#include "cmd/door_keys.h"
 #include "cmd/headers.h"
 #include "cmd/login.h"
 
@@ -15,9 +16,10 @@
 typedef struct fl_serve_line {
     const char *command; /* "serve" or "connect" */
     fl_door_settings door;
+    fl_door_keys keys;
     fl_headers headers;
     fl_login login;
-    fl_flag_list env, inherit;
+    fl_flag_list env, inherit, hidden;
     fl_flag_list replicas;   /* "URL [weight=N]" */
     uint64_t drain_ms;       /* 0: not said */
     bool unchecked;          /* --no-health-checks */
@@ -29,7 +31,6 @@ typedef struct fl_serve_line {
     const char *control;  /* a path, "none", or NULL: the usual place */
     bool has_target;      /* `upstream` is one by itself, */
     fl_upstream upstream; /* and what servers of the file have in common */
-    fl_flag_list unbuilt[5];
 } fl_serve_line;
 
 /* FL_E_INVALID: `error` says what to write instead. */

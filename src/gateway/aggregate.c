@@ -182,6 +182,7 @@ static void leg_info(const fl_link *link, fl_link_info *info)
     info->traits = own.traits | FL_LINK_JUDGED;
     info->max_message = own.max_message;
     info->buffered = own.buffered;
+    info->principal = own.principal;
     memcpy(info->peer, own.peer, sizeof info->peer);
 }
 

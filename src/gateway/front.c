@@ -517,6 +517,7 @@ fl_status fl_front_open(fl_route *route, fl_link *link, unsigned max_in_flight)
     front->number = ++route->gateway->last_front;
     front->link = link;
     front->traits = info.traits;
+    front->principal = info.principal;
     front->max_in_flight = max_in_flight;
     fl_list_init(&front->errands);
     fl_list_init(&front->questions);

@@ -36,9 +36,10 @@ struct fl_front {
     fl_back *back;   /* of its legacy conversation, or NULL */
     const fl_revision *revision; /* agreed on at initialize, or NULL */
     fl_front_state state;
-    unsigned traits; /* the link's */
-    fl_list errands; /* oldest first */
-    bool ended;      /* its client says no more, and so answers no question */
+    unsigned traits;    /* the link's */
+    uint64_t principal; /* likewise: the key it has shown, or 0 */
+    fl_list errands;    /* oldest first */
+    bool ended; /* its client says no more, and so answers no question */
     unsigned in_flight;
     unsigned max_in_flight;
     fl_list questions;      /* of servers to its client, not answered yet */

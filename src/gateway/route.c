@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "gateway/affinity.h"
 #include "gateway/gateway.h"
+#include "guard/keys.h"
 #include "json/nav.h"
 
 #include <inttypes.h>
@@ -261,6 +262,10 @@ fl_status fl_front_principal(const fl_front *front, fl_buf *out)
 
     if (front->link == NULL)
         return FL_E_STATE;
+    if (front->principal != 0) /* its first line is for people */
+        return fl_buf_printf(out, "key %" PRIu32 "\n%" PRIx64,
+                             fl_keys_ordinal(front->principal),
+                             front->principal);
     if ((front->traits & FL_LINK_CHANNEL) != 0)
         return fl_buf_printf(out, "#%" PRIu64, front->number);
     fl_link_get_info(front->link, &link); /* of HTTP it has no port */

@@ -30,10 +30,11 @@ static bool can_be_asked(fl_span capabilities)
     return false;
 }
 
-/* A connection is one client's; of HTTP we know an address. */
+/* A connection is one client's, a key is one user's; of all else that comes by
+ * HTTP we know an address. */
 static bool is_anybody(const fl_front *front)
 {
-    return (front->traits & FL_LINK_CHANNEL) == 0;
+    return (front->traits & FL_LINK_CHANNEL) == 0 && front->principal == 0;
 }
 
 bool fl_solo_must_wait(const fl_errand *errand, const fl_msg *msg)

@@ -4,10 +4,10 @@
  * A legacy server asks its questions about a call without naming it. On a
  * channel, where they come by no stream of their own, a question is taken for
  * that of the oldest call. While two run, it may be the other's. Between calls
- * of one client that is a matter of taste; but clients who are known by no more
- * than where they come from may be two people, and one would be asked what the
- * other was to be. So of theirs, if they can be asked at all, one runs at a
- * time, and the others wait for their turn.
+ * of one client, or of one key, that is a matter of taste; but clients who are
+ * known by no more than where they come from may be two people, and one would
+ * be asked what the other was to be. So of theirs, if they can be asked at all,
+ * one runs at a time, and the others wait for their turn.
  *
  * Who comes back with an answer never waits: a server that does one thing after
  * the other would wait for it, and so would the call that runs.

@@ -24,7 +24,7 @@ DOCS = Path(__file__).resolve().parents[2] / 'docs'
 PAGES = {'http': ('http://127.0.0.1:0/mcp', 'curl'),
          'websocket': ('ws://127.0.0.1:0/mcp', 'od'),
          'moving': ('tcp://127.0.0.1:0', 'sh'),
-         'gateway': ('tcp://127.0.0.1:0', 'grep'),
+         'gateway': ('tcp://127.0.0.1:0', 'curl'),
          'doctor': ('http://127.0.0.1:0/mcp', 'sh')}
 MARK = 'end-of-command'
 

@@ -296,13 +296,14 @@ def lines(url, source=None):
 
 
 class Ws(Client):
-    def __init__(self, url, *words, **more):
+    def __init__(self, url, *words, fields=None, **more):
         super().__init__(*words, **more)
-        self.url = url
+        self.url, self.more = url, fields or {}
+        self.over = threading.Event()
 
     def open(self):
         self.frames = self.stack.enter_context(
-            Frames(self.url, Sec_WebSocket_Protocol='mcp'))
+            Frames(self.url, Sec_WebSocket_Protocol='mcp', **self.more))
         self.frames.socket.settimeout(None)
         self.stack.callback(wake, self.frames.socket)
         threading.Thread(target=self.read, daemon=True).start()
@@ -312,6 +313,7 @@ class Ws(Client):
             while True:
                 self.hear(self.frames.hear())
         trace(self.name, '--', 'the end')
+        self.over.set()
 
     def transmit(self, data):
         self.frames.send(text(data))

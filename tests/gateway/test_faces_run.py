@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cases import end, fact, main, wait_for
 from clients import Http, Pipe, Sse, Ws, stdio, trace
-from flow import FAIRLEAD, Demo, equal, folder, started
+from flow import FAIRLEAD, Demo, contains, equal, folder, require, started
 from scenes import L1, L4, MODERN
 
 DEMO = [os.path.abspath(FAIRLEAD), 'demo', '--listen', 'stdio:']
@@ -89,6 +89,72 @@ def of_npm():
 fact('mcp-proxy of npm: both transports', of_npm)
 
 
+def with_key(words, key):
+    """Of npm: with its key, from the environment as well."""
+    origin = {'Origin': 'https://app.example.org'}
+    with running('mcp-proxy', '--host', '127.0.0.1', '--port', '0', *words,
+                 '--corsAddAllowedHeader', 'X-Team', '--', *DEMO) as url:
+        for fields in ({'X-API-Key': key}, {'Authorization': f'Bearer {key}'}):
+            works(Http(url, L4, fields=fields))
+            works(Http(url, MODERN, fields={**fields, **origin}))
+            works(Sse(url.replace('/mcp', '/sse'), L1, fields=fields))
+            works(Ws(url.replace('http', 'ws'), L4, fields=fields))
+        with Http(url, MODERN) as client:
+            client.send(client.compose('tools/list')).expect(401)
+            flight = client.fly('OPTIONS', None, {
+                **origin, 'Access-Control-Request-Method': 'POST'}).expect(204)
+            contains(flight.fields['access-control-allow-headers'], 'X-Team')
+
+
+def npm_key():
+    key = 'npm-0123456789abcdef'
+    with_key(['--apiKey', key], key)
+    with_key(['--apiKey', 'short'], 'short')
+    os.environ['MCP_PROXY_API_KEY'] = key
+    try:
+        with_key([], key)
+    finally:
+        del os.environ['MCP_PROXY_API_KEY']
+
+
+fact('mcp-proxy of npm: --apiKey, --corsAddAllowedHeader', npm_key)
+
+
+def npm_key_is_not_seen(words, **environment):
+    key = 'npm-0123456789abcdef'
+    with started(FAIRLEAD, 'mcp-proxy', '--host', '127.0.0.1', '--port', '0',
+                 *words, '--', *DEMO, stdin=subprocess.DEVNULL,
+                 env={**os.environ, **environment}) as process:
+        one = Demo(process)
+        wait_for(one, 1)
+        works(Http(one.urls[0], MODERN, fields={'X-API-Key': key}))
+        children = Path(f'/proc/{process.pid}/task/{process.pid}/children')
+        for pid in (process.pid, *children.read_text().split()):
+            for name in ('cmdline', 'environ'):
+                said = Path(f'/proc/{pid}/{name}').read_bytes()
+                require(said, 'there is no', name, 'of', pid)
+                require(key.encode() not in said, 'the key is in', name)
+        equal(end(process), True, 'it ended with 0 when told to')
+        require(key not in ''.join(one.lines), one.lines)
+
+
+fact('mcp-proxy of npm: the key is in no list of processes',
+     lambda: npm_key_is_not_seen(['--apiKey', 'npm-0123456789abcdef']))
+fact('mcp-proxy of npm: nor is one from the environment',
+     lambda: npm_key_is_not_seen([], MCP_PROXY_API_KEY='npm-0123456789abcdef'))
+
+
+def base_url():
+    with running('supergateway', '--stdio', LINE, '--port', '0', '--baseUrl',
+                 'https://example.org/gate') as url:
+        with Sse(url.replace('/mcp', '/sse'), L1,
+                 fields={'Host': 'example.org'}) as client:
+            contains(client.endpoint, 'https://example.org/gate/message?')
+
+
+fact('supergateway: --baseUrl', base_url)
+
+
 def of_python():
     with running('mcp-proxy', '--named-server', 'a', LINE, '--named-server',
                  'b', LINE, '--port', '0') as url:
@@ -101,6 +167,19 @@ def of_python():
 
 
 fact('mcp-proxy of Python: servers with names', of_python)
+
+
+def python_pages():
+    with running('mcp-proxy', '--port', '0', '--allow-origin',
+                 'https://app.example.org', '--expose-header', 'X-Cost', '--',
+                 *DEMO) as url:
+        with Http(url, MODERN, fields={
+                'Origin': 'https://app.example.org'}) as client:
+            flight = client.send(client.compose('tools/list')).expect(200)
+            contains(flight.fields['access-control-expose-headers'], 'X-Cost')
+
+
+fact('mcp-proxy of Python: --allow-origin, --expose-header', python_pages)
 
 
 def file_of_python():
@@ -138,6 +217,22 @@ def mcp_remote():
 
 
 fact('mcp-remote: a URL to stdio', mcp_remote)
+
+
+def ignored_tools():
+    with running('demo', '--listen', 'http://127.0.0.1:0/mcp') as url, \
+            folder() as place:
+        os.environ['MCP_REMOTE_CONFIG_DIR'] = place
+        with Pipe(stdio([FAIRLEAD, 'mcp-remote', url, '--ignore-tool', 'ec*',
+                         '--ignore-tool', 'time']), L4) as client:
+            client.begin()
+            names = {one['name'] for one in client.ask('tools/list')['tools']}
+            contains(names, 'add')
+            equal(names & {'echo', 'time'}, set())
+            client.error('tools/call', {'name': 'echo', 'arguments': {}})
+
+
+fact('mcp-remote: --ignore-tool', ignored_tools)
 
 if __name__ == '__main__':
     sys.exit(main())

@@ -45,6 +45,14 @@ static void test_mcp_proxy_flags_have_their_counterparts(void **state)
         {"--apiKey k tsx server.js",
          "FAIRLEAD_API_KEY='...' fairlead serve --listen "
          "'http://[::]:8080/mcp' --api-key-env FAIRLEAD_API_KEY "
+         "--allow-short-keys --allow-origin '*' " TSX},
+        {"--apiKey 0123456789abcde tsx server.js",
+         "FAIRLEAD_API_KEY='...' fairlead serve --listen "
+         "'http://[::]:8080/mcp' --api-key-env FAIRLEAD_API_KEY "
+         "--allow-short-keys --allow-origin '*' " TSX},
+        {"--apiKey 0123456789abcdef tsx server.js",
+         "FAIRLEAD_API_KEY='...' fairlead serve --listen "
+         "'http://[::]:8080/mcp' --api-key-env FAIRLEAD_API_KEY "
          "--allow-origin '*' " TSX},
         {"--sslCert c --sslKey k --sslCa a tsx server.js",
          "fairlead serve --listen 'https://[::]:8080/mcp' --tls-ca a "
@@ -83,12 +91,13 @@ static void test_mcp_proxy_takes_flags_from_the_environment(void **state)
     expect_in(it, "tsx server.js", environment,
               "FAIRLEAD_API_KEY='...' fairlead serve --listen "
               "'http://[::]:1234/mcp' --api-key-env FAIRLEAD_API_KEY "
-              "--allow-origin '*' --inherit-env '*' --stateless -- tsx "
+              "--allow-short-keys --allow-origin '*' --inherit-env '*' "
+              "--stateless -- tsx "
               "server.js");
     expect_in(it, "--port 99 --no-stateless tsx server.js", environment,
               "FAIRLEAD_API_KEY='...' fairlead serve --listen "
               "'http://[::]:99/mcp' --api-key-env FAIRLEAD_API_KEY "
-              "--allow-origin '*' " TSX);
+              "--allow-short-keys --allow-origin '*' " TSX);
 }
 
 static void test_mcp_proxy_names_what_is_wrong(void **state)
@@ -111,7 +120,9 @@ static void test_mcp_proxy_warns_of_addresses_open_to_all(void **state)
     (void)state;
     expect_warning(it, "tsx server.js", "--host 0.0.0.0");
     expect_warning(it, "--host 0.0.0.0 tsx server.js", "whoever reaches");
-    wear(&got, it, "--host 0.0.0.0 --apiKey k tsx server.js");
+    expect_warning(it, "--apiKey 0123456789abcde tsx server.js",
+                   "15 characters");
+    wear(&got, it, "--host 0.0.0.0 --apiKey 0123456789abcdef tsx server.js");
     assert_int_equal(got.rc, FL_OK);
     assert_int_equal(got.face.warnings.count, 0);
     take_off(&got);

@@ -371,6 +371,62 @@ static void test_options_mutual_tls_may_be_public(void **state)
     assert_server_says(&given, &address, FL_E_DENIED, "0.0.0.0");
 }
 
+static void test_options_keys_ask_who_it_is(void **state)
+{
+    fl_keys *keys = fl_keys_new();
+    fl_options given = {.http.keys = keys};
+    fl_options both = {.http.keys = keys, .allow_public = true};
+    static const char *const asking[] = {"http", "sse+http", "ws"};
+    fl_address address = {.host = "0.0.0.0", .has_port = true, .port = 80};
+
+    (void)state;
+    assert_non_null(keys);
+    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) {
+        snprintf(address.scheme, sizeof address.scheme, "%s", asking[i]);
+        assert_server_says(NULL, &address, FL_E_DENIED, "http.keys");
+        assert_server_says(&given, &address, FL_OK, NULL);
+    }
+    /* where nobody would be asked for one, whatever else is said */
+    snprintf(address.scheme, sizeof address.scheme, "tcp");
+    assert_server_says(&given, &address, FL_E_INVALID, "HTTP and WebSocket");
+    assert_server_says(&both, &address, FL_E_INVALID, "tcp://0.0.0.0");
+    assert_server_says(&given, &tcp, FL_OK, NULL);
+    fl_keys_free(keys);
+}
+
+static void test_options_what_pages_are_told_is_checked(void **state)
+{
+    static const char *const urls[] = {
+        "example.org/gate",
+        "ftp://example.org",
+        "https://",
+        "https://example.org/gate?x=1",
+        "https://example.org/#x",
+        "https://example.org/a b",
+        "https://u@example.org/a",
+        "/gate",
+        "",
+    };
+    const char *names[] = {"X-Team", "X Team", NULL};
+    fl_address address = {
+        .scheme = "http", .host = "127.0.0.1", .has_port = true, .port = 80};
+    fl_options given = {.http.allow_headers = names};
+
+    (void)state;
+    assert_server_says(&given, &address, FL_E_INVALID, "http.allow_headers");
+    assert_server_says(&given, &address, FL_E_INVALID, "X Team");
+    given = (fl_options){.http.expose_headers = names};
+    assert_server_says(&given, &address, FL_E_INVALID, "http.expose_headers");
+    names[1] = "X-Other";
+    assert_server_says(&given, &address, FL_OK, NULL);
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        given = (fl_options){.http.base_url = urls[i]};
+        assert_server_says(&given, &address, FL_E_INVALID, "http.base_url");
+    }
+    given = (fl_options){.http.base_url = "https://example.org:8443/gate/"};
+    assert_server_says(&given, &address, FL_OK, NULL);
+}
+
 static void test_options_abstract_sockets_are_public(void **state)
 {
     fl_address address = {.scheme = "unix", .path = "@name"};
@@ -546,6 +602,8 @@ int main(void)
         cmocka_unit_test(test_options_tls_server_needs_certificate_and_key),
         cmocka_unit_test(test_options_mutual_tls_needs_to_know_whom_to_trust),
         cmocka_unit_test(test_options_mutual_tls_may_be_public),
+        cmocka_unit_test(test_options_keys_ask_who_it_is),
+        cmocka_unit_test(test_options_what_pages_are_told_is_checked),
         cmocka_unit_test(test_options_abstract_sockets_are_public),
         cmocka_unit_test(test_options_child_drops_its_group_with_its_user),
         cmocka_unit_test(test_options_tls_files_must_be_readable),

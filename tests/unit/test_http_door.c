@@ -226,6 +226,31 @@ static void test_preflight_is_answered(void **state)
                         "");
 }
 
+static void test_more_headers_are_for_pages(void **state)
+{
+    const char *const send[] = {"X-Team", "X-Trace", NULL};
+    const char *const read[] = {"X-Cost", NULL};
+
+    (void)state;
+    restart(
+        &(fl_options){.http.allow_headers = send, .http.expose_headers = read});
+    http_send(&host.peer, "OPTIONS", "/mcp",
+              "Origin: http://localhost:3000\r\n"
+              "Access-Control-Request-Method: POST\r\n",
+              "");
+    expect(204, "");
+    assert_string_equal(
+        http_field(&answer, "access-control-allow-headers"),
+        "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Session-Id, "
+        "MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-API-Key, X-Request-Id, "
+        "X-Team, X-Trace");
+    http_post(&host.peer, "Origin: http://localhost:3000\r\n", CALL_1);
+    expect(400, "initialize");
+    assert_string_equal(http_field(&answer, "access-control-expose-headers"),
+                        "Mcp-Session-Id, MCP-Protocol-Version, Retry-After, "
+                        "WWW-Authenticate, X-Request-Id, X-Cost");
+}
+
 static void test_request_id_comes_back(void **state)
 {
     (void)state;
@@ -505,6 +530,7 @@ int main(void)
         RUN(test_rebound_name_is_turned_away),
         RUN(test_allowed_pages_and_names_come_in),
         RUN(test_preflight_is_answered),
+        RUN(test_more_headers_are_for_pages),
         RUN(test_request_id_comes_back),
         RUN(test_message_over_the_limit_is_refused_before_it_is_read),
         RUN(test_chunked_message_over_the_limit_is_cut_short),

@@ -84,6 +84,28 @@ static void test_answers_come_on_the_stream(void **state)
     hears(TEXT_ANSWER("\"1\"", "hi"));
 }
 
+static void told(const char *base, const char *want)
+{
+    finish(NULL);
+    begin_with(&(fl_options){.http.base_url = base});
+    http_get(&host.peer, "/sse", "");
+    http_hear_head(&host.peer, &answer);
+    const char *event = http_hear_event(&host.peer, &answer);
+    if (strncmp(event, want, strlen(want)) != 0)
+        fail_msg("want '%s', got '%s'", want, event);
+}
+
+static void test_a_base_comes_before_the_path(void **state)
+{
+    (void)state;
+    told("https://example.org/gate",
+         "event: endpoint\n"
+         "data: https://example.org/gate/messages?sessionId=");
+    told("https://example.org:8443/",
+         "event: endpoint\n"
+         "data: https://example.org:8443/messages?sessionId=");
+}
+
 static void test_plain_get_on_the_endpoint_opens_one_too(void **state)
 {
     (void)state;
@@ -231,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RUN(test_answers_come_on_the_stream),
+        RUN(test_a_base_comes_before_the_path),
         RUN(test_plain_get_on_the_endpoint_opens_one_too),
         RUN(test_list_changes_come_on_the_stream),
         RUN(test_conversation_ends_with_its_stream),
