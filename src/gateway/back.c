@@ -269,7 +269,9 @@ void fl_back_move(fl_back *back, const fl_error *why)
     if (back->closing)
         return;
     fl_back_lean(back);
+    back->moving = true;
     lose_lane(back, why);
+    back->moving = false;
     if (lane != NULL)
         fl_lane_drop(lane);
     go_on(back);

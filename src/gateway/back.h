@@ -61,6 +61,7 @@ struct fl_back {
     bool spare;     /* of nobody yet: spares.h */
     bool used;      /* the server was asked something by somebody */
     bool closing;
+    bool moving;        /* its lane is let go of for one elsewhere */
     bool knows_clients; /* it has shown that clients are not all the same to it
                          */
     struct fl_legacy *legacy; /* what its modern clients need kept, or NULL */

@@ -22,13 +22,20 @@ void fl_back_set_aside(fl_errand *errand)
 void fl_back_take_back(fl_errand *errand)
 {
     fl_back_set_aside(errand);
+    errand->tries += errand->again;
     errand->again = true;
     fl_list_append(&errand->back->waiting, &errand->by_back);
 }
 
+/* Twice is enough at a place where it comes to nothing. But one that was on its
+ * way to where nobody is any more has had no second chance yet. */
 static bool can_repeat(const fl_errand *errand)
 {
-    return !errand->again && errand->msg != NULL &&
+    const fl_back *back = errand->back;
+    bool moves =
+        back->moving && errand->tries < back->route->upstream.connect_attempts;
+
+    return (!errand->again || moves) && errand->msg != NULL &&
            errand->state != FL_ERRAND_PARKED &&
            fl_method_is(errand->method, FL_METHOD_SAFE);
 }
