@@ -325,50 +325,72 @@ unsigned fl_field_quality(fl_span list, fl_span wanted)
     return quality;
 }
 
-/* Cannot fail: it was all reserved. */
-static fl_span put(fl_buf *text, fl_span part)
+static char *put(char *to, fl_span part)
 {
-    char *at = fl_buf_reserve(text, part.len);
-
-    assert(at != NULL);
     if (part.len > 0)
-        memcpy(at, part.ptr, part.len);
-    fl_buf_commit(text, part.len);
-    return (fl_span){at, part.len};
+        memcpy(to, part.ptr, part.len);
+    return to + part.len;
 }
 
-static void render(fl_fields *set, const fl_field *field)
+/* To where there is room for it. */
+static char *render(const fl_field *field, char *to, fl_field *copy)
 {
-    fl_field *copy = &set->fields[set->count++];
-
-    copy->id = fl_field_find(field->name);
-    copy->name = put(&set->text, field->name);
-    put(&set->text, FL_SPAN(": "));
-    copy->value = put(&set->text, field->value);
-    put(&set->text, FL_SPAN("\r\n"));
+    *copy = (fl_field){.id = fl_field_find(field->name),
+                       .name = {to, field->name.len}};
+    to = put(to, field->name);
+    to = put(to, FL_SPAN(": "));
+    copy->value = (fl_span){to, field->value.len};
+    to = put(to, field->value);
+    return put(to, FL_SPAN("\r\n"));
 }
 
-fl_status fl_fields_init(fl_fields *set, const fl_field *fields, size_t count)
+/* What was there has been cleared. */
+static fl_status make_room(fl_fields *set, size_t count, size_t size)
 {
-    size_t size = 1; /* a buffer's maximum is not nothing */
+    if (count > set->room) {
+        fl_field *grown =
+            fl_mem_realloc(set->fields, count * sizeof *set->fields);
+        if (grown == NULL)
+            return FL_E_NOMEM;
+        set->fields = grown;
+        set->room = count;
+    }
+    if (size > set->text.max) {
+        fl_buf_reset(&set->text);
+        fl_buf_init(&set->text, size);
+    }
+    return fl_buf_reserve(&set->text, size) != NULL ? FL_OK : FL_E_NOMEM;
+}
 
-    *set = (fl_fields){0};
+fl_status fl_fields_fill(fl_fields *set, const fl_field *fields, size_t count)
+{
+    size_t size = 0;
+
     for (size_t i = 0; i < count; i++) {
         if (!fl_field_may_send(&fields[i]))
             return FL_E_INVALID;
         size += fields[i].name.len + fields[i].value.len + 4;
     }
-    fl_buf_init(&set->text, size);
     if (count == 0)
         return FL_OK;
-    set->fields = fl_mem_zalloc(count * sizeof *set->fields);
-    if (set->fields == NULL || fl_buf_reserve(&set->text, size) == NULL) {
-        fl_fields_deinit(set);
-        return FL_E_NOMEM;
-    }
+    fl_status rc = make_room(set, count, size);
+    if (rc != FL_OK)
+        return rc;
+    char *to = fl_buf_reserve(&set->text, size);
     for (size_t i = 0; i < count; i++)
-        render(set, &fields[i]);
+        to = render(&fields[i], to, &set->fields[i]);
+    fl_buf_commit(&set->text, size);
+    set->count = count;
     return FL_OK;
+}
+
+fl_status fl_fields_init(fl_fields *set, const fl_field *fields, size_t count)
+{
+    *set = (fl_fields){0};
+    fl_status rc = fl_fields_fill(set, fields, count);
+    if (rc != FL_OK)
+        fl_fields_deinit(set);
+    return rc;
 }
 
 void fl_fields_replace(fl_fields *set, size_t index, fl_span value)

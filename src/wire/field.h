@@ -122,6 +122,7 @@ unsigned fl_field_quality(fl_span list, fl_span wanted);
 typedef struct fl_fields {
     fl_field *fields; /* name and value point into `text` */
     size_t count;
+    size_t room; /* of `fields` */
     fl_buf text; /* "name: value\r\n" each, as HTTP/1.1 has them */
 } fl_fields;
 
@@ -129,6 +130,16 @@ typedef struct fl_fields {
 FL_MUST_USE fl_status fl_fields_init(fl_fields *set, const fl_field *fields,
                                      size_t count);
 void fl_fields_deinit(fl_fields *set);
+
+/* The same for a set that is all zeroes, or has been cleared: then its memory
+ * is used again. On failure it is empty. */
+FL_MUST_USE fl_status fl_fields_fill(fl_fields *set, const fl_field *fields,
+                                     size_t count);
+static inline void fl_fields_clear(fl_fields *set)
+{
+    set->count = 0;
+    fl_buf_clear(&set->text);
+}
 
 /* Gives one of them another value, of the same length and clean like it. */
 void fl_fields_replace(fl_fields *set, size_t index, fl_span value);

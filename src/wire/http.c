@@ -186,6 +186,26 @@ fl_status fl_http_request(fl_http *http, const fl_heading *heading,
     return http->ops->request(http, heading, exchange_user, out);
 }
 
+fl_status fl_http_ask(fl_http *http, const fl_heading *heading, fl_span body,
+                      void *exchange_user, fl_exchange **out)
+{
+    fl_heading whole = *heading;
+
+    *out = NULL;
+    if (http->ops->ask == NULL)
+        return FL_E_STATE;
+    whole.length = (int64_t)body.len;
+    if (!fl_heading_ok(&whole, true))
+        return FL_E_INVALID;
+    return http->ops->ask(http, &whole, body, exchange_user, out);
+}
+
+void fl_http_flush(fl_http *http)
+{
+    if (http->ops->flush != NULL)
+        http->ops->flush(http);
+}
+
 fl_status fl_exchange_respond(fl_exchange *exchange, const fl_heading *heading)
 {
     const fl_http_ops *ops = exchange->http->ops;

@@ -13,8 +13,8 @@
  *
  * Events come from within fl_http_feed(), fl_http_end_input(),
  * fl_http_drained() and fl_http_lose(), never from within a call that sends,
- * on_pause and on_over aside. The codec may be freed from any event: it sees
- * to it that nothing is touched afterwards.
+ * on_pause, on_held and on_over aside. The codec may be freed from any event:
+ * it sees to it that nothing is touched afterwards.
  */
 #ifndef FL_WIRE_HTTP_H
 #define FL_WIRE_HTTP_H
@@ -92,7 +92,8 @@ typedef struct fl_heading {
     fl_span scheme;  /* of a request: "http" or "https" */
     fl_span authority;
     const fl_fields *common; /* prepared ones, first; or NULL */
-    const fl_field *fields;  /* names in lower case */
+    const fl_fields *own;   /* prepared for this message alone, next; or NULL */
+    const fl_field *fields; /* names in lower case */
     size_t count;
     int64_t length; /* of the body; FL_HTTP_STREAMED */
     bool close;     /* the connection ends after this exchange */
@@ -136,7 +137,8 @@ typedef struct fl_http_events {
     void (*on_pause)(bool paused, void *user);
 
     /* Input is being held back, and an exchange that stood in its way has
-     * ended: call fl_http_feed() with nothing, from a fresh stack. */
+     * ended; or output was gathered: call fl_http_feed() with nothing, from a
+     * fresh stack. */
     void (*on_held)(void *user);
 
     /* Nothing more will be said: let what was written leave, then close. */
@@ -146,6 +148,9 @@ typedef struct fl_http_events {
 typedef struct fl_http_options {
     unsigned version; /* 11 or 20 */
     bool client;
+    bool gather; /* HTTP/2 client: what is said one after the other is written
+                    together, when on_held has been heeded or enough of it has
+                    come together */
     const fl_http_limits *limits; /* kept; NULL: the defaults */
     const fl_http_events *events; /* kept */
     void *user;
@@ -204,6 +209,17 @@ size_t fl_http_memory(const fl_http *http);
  */
 FL_MUST_USE fl_status fl_http_request(fl_http *http, const fl_heading *heading,
                                       void *exchange_user, fl_exchange **out);
+
+/* The same with the whole body, in one write: nothing is left to send. The body
+ * is lent, and must stay as it is until the exchange is over. `heading->length`
+ * is set by this. */
+FL_MUST_USE fl_status fl_http_ask(fl_http *http, const fl_heading *heading,
+                                  fl_span body, void *exchange_user,
+                                  fl_exchange **out);
+
+/* Writes what was gathered (fl_http_options.gather). No event comes from within
+ * but on_over. */
+void fl_http_flush(fl_http *http);
 
 /* Server: the response's head. With length 0 too it wants a finish. Once. A
  * body is left out by itself where there must be none (HEAD, 204, 304). */

@@ -313,8 +313,13 @@ static bool wants_length(const fl_heading *heading)
 
 static bool asks_upgrade(const fl_heading *heading)
 {
+    const fl_fields *own = heading->own;
+
     for (size_t i = 0; i < heading->count; i++)
         if (fl_field_find(heading->fields[i].name) == FL_FIELD_UPGRADE)
+            return true;
+    for (size_t i = 0; own != NULL && i < own->count; i++)
+        if (own->fields[i].id == FL_FIELD_UPGRADE)
             return true;
     return false;
 }
@@ -340,8 +345,9 @@ static call *begin(client *c, const fl_heading *heading, void *user)
     return next;
 }
 
-static fl_status request(fl_http *http, const fl_heading *heading, void *user,
-                         fl_exchange **out)
+/* With the body, if it is there. */
+static fl_status ask(fl_http *http, const fl_heading *heading, fl_span body,
+                     void *user, fl_exchange **out)
 {
     client *c = (client *)http;
     fl_http1_start start = {
@@ -357,9 +363,10 @@ static fl_status request(fl_http *http, const fl_heading *heading, void *user,
         return FL_BUSY;
     call *next = begin(c, heading, user);
     fl_http1_enter(&c->base);
-    fl_status rc =
-        fl_http1_out_head(&next->out, http, heading, &start, NULL, 0);
+    fl_status rc = fl_http1_out_head(&next->out, http, heading, &start, &body,
+                                     body.len > 0);
     if (rc == FL_OK) {
+        next->sent = next->sent || body.len > 0;
         c->now = next;
         c->open = true;
         c->busy = false;
@@ -369,6 +376,12 @@ static fl_status request(fl_http *http, const fl_heading *heading, void *user,
     }
     fl_http1_leave(&c->base);
     return rc;
+}
+
+static fl_status request(fl_http *http, const fl_heading *heading, void *user,
+                         fl_exchange **out)
+{
+    return ask(http, heading, (fl_span){0}, user, out);
 }
 
 static fl_status send_body(fl_exchange *exchange, const fl_span *parts,
@@ -437,6 +450,7 @@ static const fl_http_ops ops = {
     .available = available,
     .memory = memory,
     .request = request,
+    .ask = ask,
     .send = send_body,
     .finish = finish,
     .reset = reset,

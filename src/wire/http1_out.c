@@ -14,6 +14,7 @@
 enum {
     TEXT_ROOM = 1024,
     PARTS_ROOM = 16,
+    HEAD_PARTS = 5,
     DIGITS_MAX = 20,
     FRAMING_ROOM = 128, /* framing and connection lines and the last one */
 };
@@ -138,19 +139,27 @@ static size_t text_size(const fl_heading *heading)
     return size;
 }
 
+/* What was put since `from`, then what was prepared. */
+static char *lend_set(page *p, char *from, const fl_fields *set)
+{
+    if (set == NULL || set->count == 0)
+        return from;
+    lend(p, (fl_span){from, (size_t)(p->at - from)});
+    lend(p, fl_buf_view(&set->text));
+    return p->at;
+}
+
 static void compose(page *p, const fl_heading *heading,
                     const fl_http1_start *start)
 {
+    char *rest = p->text;
+
     if (start->request)
         put_request_line(p, heading);
     else
         put_status_line(p, heading->status);
-    if (heading->common != NULL) {
-        lend(p, (fl_span){p->text, (size_t)(p->at - p->text)});
-        lend(p, fl_buf_view(&heading->common->text));
-    }
-
-    char *rest = heading->common != NULL ? p->at : p->text;
+    rest = lend_set(p, rest, heading->common);
+    rest = lend_set(p, rest, heading->own);
     for (size_t i = 0; i < heading->count; i++)
         put_line(p, heading->fields[i].name, heading->fields[i].value);
     put_framing(p, heading, start);
@@ -177,7 +186,7 @@ fl_status fl_http1_out_head(fl_http1_out *out, fl_http *http,
     page p;
     fl_http1_out before = *out;
     bool bare = start->framing == FL_HTTP1_BODILESS;
-    fl_status rc = page_init(&p, text_size(heading), count + 4);
+    fl_status rc = page_init(&p, text_size(heading), count + HEAD_PARTS);
 
     if (rc == FL_OK) {
         compose(&p, heading, start);

@@ -17,6 +17,10 @@
 
 #include <assert.h>
 
+/* Enough for one system call; what is more should be on its way, so that the
+ * peer can begin with it. */
+enum { GATHER_MAX = 4096 };
+
 static fl_http2 *self(fl_http *http)
 {
     return (fl_http2 *)(void *)http;
@@ -66,6 +70,8 @@ static bool is_done(const fl_http2 *h)
 
 static void write_out(fl_http2 *h)
 {
+    h->gathered = 0;
+    h->owing = false;
     fl_http2_pull(h);
     if (!h->broken && h->noticed && h->running == 0 && !h->busy) {
         fl_http2_depart(h);
@@ -84,14 +90,29 @@ static void destroy(fl_http2 *h)
     while (!fl_list_empty(&h->streams))
         fl_http2_stream_free(
             FL_LIST_ENTRY(h->streams.next, fl_http2_stream, node));
+    fl_http2_stream_free_spares(h);
     fl_http2_session_close(h);
     fl_buf_reset(&h->held);
     fl_mem_free(h);
 }
 
+/* Whether what was just said may wait for what is said next; and who is to come
+ * back for it is told so. */
+static bool gathers(fl_http2 *h)
+{
+    if (!h->gathers || h->gathered == 0 || h->gathered > GATHER_MAX ||
+        h->broken || h->doom != 0 || h->freed)
+        return false;
+    if (!h->owing) {
+        h->owing = true;
+        h->base.events->on_held(h->base.user);
+    }
+    return true;
+}
+
 void fl_http2_leave(fl_http2 *h, bool may_tell)
 {
-    if (h->depth == 1) {
+    if (h->depth == 1 && (may_tell || !gathers(h))) {
         do {
             write_out(h);
         } while (may_tell && fl_http2_tell(h));
@@ -137,13 +158,25 @@ static bool is_swamped(const fl_http2 *h)
     return nghttp2_session_get_outbound_queue_size(h->session) > share;
 }
 
+/* A server's first frame is SETTINGS (RFC 9113 3.4). What begins otherwise is
+ * another protocol, most likely an error in HTTP/1.1. */
+static bool is_foreign(const fl_http2 *h, fl_span first)
+{
+    enum { TYPE = 3 };
+
+    return h->client && !h->place.begun && first.len > TYPE &&
+           first.ptr[TYPE] != NGHTTP2_SETTINGS;
+}
+
 static void feed(fl_http *http, fl_span bytes)
 {
     fl_http2 *h = self(http);
 
     assert(h->depth == 0); /* from a fresh stack */
     fl_http2_enter(h);
-    if (!h->broken && !h->ended && bytes.len > 0) {
+    if (is_foreign(h, bytes))
+        h->doom = NGHTTP2_HTTP_1_1_REQUIRED;
+    else if (!h->broken && !h->ended && bytes.len > 0) {
         fl_http2_place_feed(&h->place, bytes);
         ssize_t rc = nghttp2_session_mem_recv(
             h->session, (const uint8_t *)bytes.ptr, bytes.len);
@@ -178,6 +211,15 @@ static void drained(fl_http *http)
     if (!h->broken)
         fl_http2_write_held(h, false);
     fl_http2_leave(h, true);
+}
+
+static void flush(fl_http *http)
+{
+    fl_http2 *h = self(http);
+
+    fl_http2_enter(h);
+    h->gathered = 0; /* so that nothing is a reason to wait */
+    fl_http2_leave(h, false);
 }
 
 static void lose(fl_http *http, const fl_error *why)
@@ -249,16 +291,21 @@ static size_t count_open(const fl_http *http)
     return ((const fl_http2 *)(const void *)http)->open;
 }
 
+static size_t size_of(const fl_http2_stream *stream)
+{
+    return sizeof *stream + stream->text.cap + stream->out.cap +
+           stream->cap * sizeof *stream->fields;
+}
+
 static size_t memory(const fl_http *http)
 {
     const fl_http2 *h = (const fl_http2 *)(const void *)http;
     size_t sum = sizeof *h + h->heap + h->held.cap;
 
-    for (fl_list *at = h->streams.next; at != &h->streams; at = at->next) {
-        fl_http2_stream *stream = FL_LIST_ENTRY(at, fl_http2_stream, node);
-        sum += sizeof *stream + stream->text.cap + stream->out.cap +
-               stream->cap * sizeof *stream->fields;
-    }
+    for (fl_list *at = h->streams.next; at != &h->streams; at = at->next)
+        sum += size_of(FL_LIST_ENTRY(at, fl_http2_stream, node));
+    for (fl_list *at = h->spares.next; at != &h->spares; at = at->next)
+        sum += size_of(FL_LIST_ENTRY(at, fl_http2_stream, node));
     return sum;
 }
 
@@ -266,7 +313,7 @@ static size_t pending(const fl_exchange *exchange)
 {
     const fl_http2_stream *stream = (const void *)exchange;
 
-    return fl_buf_len(&stream->out);
+    return fl_http2_unsent(stream);
 }
 
 static const fl_head *head(const fl_exchange *exchange)
@@ -289,6 +336,8 @@ static const fl_http_ops ops = {
     .available = fl_http2_available,
     .memory = memory,
     .request = fl_http2_request,
+    .ask = fl_http2_ask,
+    .flush = flush,
     .respond = fl_http2_respond,
     .send = fl_http2_send,
     .finish = fl_http2_finish,
@@ -309,8 +358,10 @@ fl_status fl_http2_new(const fl_http_options *options, fl_http **out)
         return FL_E_NOMEM;
     fl_http_init(&h->base, &ops, options);
     h->client = options->client;
+    h->gathers = options->client && options->gather;
     h->clock = options->clock != NULL ? *options->clock : fl_clock_system();
     fl_list_init(&h->streams);
+    fl_list_init(&h->spares);
     fl_list_init(&h->news);
     fl_http2_place_init(&h->place);
     fl_status rc = fl_http2_session_open(h);

@@ -19,6 +19,7 @@ enum {
     FIRST_FIELDS = 16,
     FIELD_OVERHEAD = 32,
     PSEUDO_MAX = 6,
+    KEPT_TEXT = 1024,
     BOMB_FACTOR = 16, /* times max_head: no mistake, an attack */
 };
 
@@ -30,12 +31,24 @@ static void fault(fl_http2_stream *stream, unsigned status, const char *what)
     stream->what = what;
 }
 
+/* A client has a next one soon, or is gone. */
+static bool keeps_room(const fl_http2_stream *stream)
+{
+    return fl_http2_of(stream)->client && stream->text.cap <= KEPT_TEXT &&
+           stream->cap <= FIRST_FIELDS;
+}
+
 void fl_http2_head_drop(fl_http2_stream *stream)
 {
-    fl_buf_reset(&stream->text);
-    fl_mem_free(stream->fields);
-    stream->fields = NULL;
-    stream->pseudo = stream->count = stream->cap = 0;
+    if (keeps_room(stream)) {
+        fl_buf_clear(&stream->text);
+    } else {
+        fl_buf_reset(&stream->text);
+        fl_mem_free(stream->fields);
+        stream->fields = NULL;
+        stream->cap = 0;
+    }
+    stream->pseudo = stream->count = 0;
     stream->head = (fl_head){0};
 }
 

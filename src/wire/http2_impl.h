@@ -26,17 +26,28 @@ typedef struct fl_http2_place {
     bool in_block;   /* a head has begun, and not ended */
 } fl_http2_place;
 
+/* Blocks of up to so many steps are kept when nghttp2 gives them back. */
+enum { FL_HTTP2_STEP = 64, FL_HTTP2_STEPS = 32 };
+
 typedef struct fl_http2 {
     fl_http base;
     nghttp2_session *session;
     fl_clock clock;
     fl_list streams; /* all there are */
-    fl_list news;    /* those the owner must be told something about */
-    size_t open;     /* exchanges the owner has */
-    size_t running;  /* streams that nghttp2 has */
-    fl_buf held;     /* frames that `write` was too busy to take */
-    fl_list blocks;  /* what nghttp2 has allocated */
-    size_t heap;     /* how much that is */
+    fl_list spares;  /* clean ones, for a client's next requests */
+    size_t spare_count;
+    fl_list news;   /* those the owner must be told something about */
+    size_t open;    /* exchanges the owner has */
+    size_t running; /* streams that nghttp2 has */
+    fl_buf held;    /* frames that `write` was too busy to take */
+    fl_list blocks; /* what nghttp2 has allocated */
+    size_t heap;    /* how much that is, with what is kept */
+    size_t spare;   /* of it, what is kept */
+    fl_list spare_blocks[FL_HTTP2_STEPS];
+
+    struct fl_http2_stream *latest; /* that was looked for; or NULL */
+    size_t gathered; /* bytes of ours, about, that nghttp2 has not been asked
+                        for */
 
     uint64_t second;  /* to which the two counts belong */
     unsigned resets;  /* requests that came to nothing */
@@ -49,6 +60,8 @@ typedef struct fl_http2 {
     unsigned depth;      /* calls under way */
     int32_t newest;      /* request's stream */
     bool client;
+    bool gathers;
+    bool owing;     /* on_held was told: what is gathered will be asked for */
     bool busy;      /* nothing is written until drained() */
     bool ended;     /* the peer will say no more */
     bool noticed;   /* shut: the peer has been told to stop */
@@ -78,6 +91,7 @@ typedef struct fl_http2_stream {
     size_t list_size; /* RFC 9113 10.5.1, trailers included */
 
     fl_buf out;    /* our body, as far as it has not been framed */
+    fl_span lent;  /* the same, if its owner keeps it for us */
     uint64_t left; /* of it, if `sized` */
     int32_t id;
     uint32_t error;  /* that it was closed with */
@@ -97,12 +111,26 @@ typedef struct fl_http2_stream {
     bool deferred; /* nghttp2 waits for more of it */
     bool starved;  /* on_writable is wanted */
     bool ours;     /* we broke it off ourselves */
+    bool torn;     /* the rest of our body is not there any more */
     bool paused;   /* the owner will have no more for now */
 } fl_http2_stream;
 
 static inline fl_http2 *fl_http2_of(const fl_http2_stream *stream)
 {
     return (fl_http2 *)(void *)stream->base.http;
+}
+
+/* Of our body, what has not been framed. */
+static inline size_t fl_http2_unsent(const fl_http2_stream *stream)
+{
+    return fl_buf_len(&stream->out) + stream->lent.len;
+}
+
+/* What was lent is lent no more. */
+static inline void fl_http2_give_back(fl_http2_stream *stream)
+{
+    stream->torn = stream->torn || stream->lent.len > 0;
+    stream->lent = (fl_span){0};
 }
 
 /* http2.c */
@@ -120,6 +148,7 @@ bool fl_http2_overdone(fl_http2 *h, unsigned *count, unsigned max);
 /* http2_stream.c */
 FL_MUST_USE fl_http2_stream *fl_http2_stream_new(fl_http2 *h);
 void fl_http2_stream_free(fl_http2_stream *stream);
+void fl_http2_stream_free_spares(fl_http2 *h);
 /* The owner is done with it. */
 void fl_http2_stream_release(fl_http2_stream *stream);
 /* nghttp2 is done with it. */
@@ -164,6 +193,9 @@ void fl_http2_write_held(fl_http2 *h, bool urgent);
 /* http2_say.c */
 FL_MUST_USE fl_status fl_http2_request(fl_http *http, const fl_heading *heading,
                                        void *exchange_user, fl_exchange **out);
+FL_MUST_USE fl_status fl_http2_ask(fl_http *http, const fl_heading *heading,
+                                   fl_span body, void *exchange_user,
+                                   fl_exchange **out);
 FL_MUST_USE fl_status fl_http2_respond(fl_exchange *exchange,
                                        const fl_heading *heading);
 FL_MUST_USE fl_status fl_http2_send(fl_exchange *exchange, const fl_span *parts,

@@ -28,9 +28,14 @@ static int verdict(const fl_http2 *h)
     return h->freed || h->broken || h->doom != 0 ? FAILED : 0;
 }
 
-static fl_http2_stream *find(nghttp2_session *session, int32_t id)
+/* What comes next is mostly about the same. */
+static fl_http2_stream *find(fl_http2 *h, int32_t id)
 {
-    return id > 0 ? nghttp2_session_get_stream_user_data(session, id) : NULL;
+    if (h->latest == NULL || h->latest->id != id)
+        h->latest = id > 0
+                        ? nghttp2_session_get_stream_user_data(h->session, id)
+                        : NULL;
+    return h->latest;
 }
 
 /* Whether events about the peer's message may still come. */
@@ -65,7 +70,7 @@ static bool is_owed(fl_http2 *h, const nghttp2_frame_hd *hd)
 static bool is_control(fl_http2 *h, const nghttp2_frame_hd *hd)
 {
     if (hd->type == NGHTTP2_RST_STREAM)
-        return find(h->session, hd->stream_id) == NULL;
+        return find(h, hd->stream_id) == NULL;
     return !carries_something(hd) && !is_owed(h, hd);
 }
 
@@ -80,7 +85,7 @@ static bool comes_too_late(fl_http2 *h, const nghttp2_frame_hd *hd)
         (hd->type != NGHTTP2_DATA && hd->type != NGHTTP2_HEADERS))
         return false;
     return hd->stream_id > 0 && hd->stream_id <= h->newest &&
-           find(h->session, hd->stream_id) == NULL;
+           find(h, hd->stream_id) == NULL;
 }
 
 /* A rule of RFC 9113 6.3 that nghttp2 leaves alone when it has been told to
@@ -112,7 +117,7 @@ static int on_begin_headers(nghttp2_session *session,
 {
     fl_http2 *h = user;
     int32_t id = frame->hd.stream_id;
-    fl_http2_stream *stream = find(session, id);
+    fl_http2_stream *stream = find(h, id);
 
     if (stream != NULL) {
         if (!stream->announced) /* after a 1xx */
@@ -132,23 +137,18 @@ static int on_begin_headers(nghttp2_session *session,
     return verdict(h);
 }
 
-static fl_span span_of(nghttp2_rcbuf *buf)
-{
-    nghttp2_vec vec = nghttp2_rcbuf_get_buf(buf);
-
-    return (fl_span){(const char *)vec.base, vec.len};
-}
-
 static int on_header(nghttp2_session *session, const nghttp2_frame *frame,
-                     nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags,
-                     void *user)
+                     const uint8_t *name, size_t name_len, const uint8_t *value,
+                     size_t value_len, uint8_t flags, void *user)
 {
     fl_http2 *h = user;
-    fl_http2_stream *stream = find(session, frame->hd.stream_id);
+    fl_http2_stream *stream = find(h, frame->hd.stream_id);
 
+    (void)session;
     (void)flags;
     if (stream == NULL ||
-        fl_http2_head_add(stream, span_of(name), span_of(value)) != FL_OK)
+        fl_http2_head_add(stream, (fl_span){(const char *)name, name_len},
+                          (fl_span){(const char *)value, value_len}) != FL_OK)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     return verdict(h);
 }
@@ -211,14 +211,14 @@ static void tell_end(fl_http2 *h, fl_http2_stream *stream)
     if (!h->client || h->freed || !is_heard(stream))
         return;
     /* The response is whole: nobody waits for the rest of our request. */
-    if (!stream->finished)
+    if (!stream->finished || stream->lent.len > 0)
         break_off(h, stream, NGHTTP2_CANCEL);
     fl_http2_stream_release(stream);
 }
 
 static void on_message_frame(fl_http2 *h, const nghttp2_frame *frame)
 {
-    fl_http2_stream *stream = find(h->session, frame->hd.stream_id);
+    fl_http2_stream *stream = find(h, frame->hd.stream_id);
     bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
 
     if (stream == NULL)
@@ -262,7 +262,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id,
                    const uint8_t *data, size_t len, void *user)
 {
     fl_http2 *h = user;
-    fl_http2_stream *stream = find(session, id);
+    fl_http2_stream *stream = find(h, id);
 
     (void)flags;
     if (take_in(session, stream, id, len) != 0)
@@ -295,8 +295,10 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t error,
                     void *user)
 {
     fl_http2 *h = user;
-    fl_http2_stream *stream = find(session, id);
+    fl_http2_stream *stream = find(h, id);
 
+    (void)session;
+    h->latest = NULL;
     if (stream == NULL)
         return 0;
     if (error == NGHTTP2_NO_ERROR)
@@ -327,7 +329,7 @@ static int on_unknown(nghttp2_session *session, void **payload,
  */
 static void note_data(fl_http2 *h, const fl_http2_stream *stream, size_t len)
 {
-    bool is_cut = stream != NULL && fl_buf_len(&stream->out) > 0;
+    bool is_cut = stream != NULL && fl_http2_unsent(stream) > 0;
 
     if (len > 0 && (!is_cut || len >= DRIBBLE))
         h->updates += 2 + 2 * (len / READ_AT_ONCE);
@@ -350,11 +352,11 @@ static int on_sent(nghttp2_session *session, const nghttp2_frame *frame,
     if (frame->hd.type == NGHTTP2_RST_STREAM)
         note_reset(h, frame->rst_stream.error_code);
     if (frame->hd.type == NGHTTP2_DATA)
-        note_data(h, find(session, frame->hd.stream_id), frame->hd.length);
+        note_data(h, find(h, frame->hd.stream_id), frame->hd.length);
     if (h->client || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 ||
         (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
         return 0;
-    fl_http2_stream *stream = find(session, frame->hd.stream_id);
+    fl_http2_stream *stream = find(h, frame->hd.stream_id);
     if (stream == NULL || stream->whole)
         return 0;
     stream->ours = true;
@@ -368,7 +370,7 @@ void fl_http2_listen(nghttp2_session_callbacks *callbacks)
                                                           on_begin_frame);
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks,
                                                             on_begin_headers);
-    nghttp2_session_callbacks_set_on_header_callback2(callbacks, on_header);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_invalid_header_callback2(
         callbacks, on_invalid_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);

@@ -86,6 +86,12 @@ void fl_http2_pull(fl_http2 *h)
 /* What a stream has waiting, up to `length`. */
 static size_t take(fl_http2_stream *stream, uint8_t *to, size_t length)
 {
+    if (stream->lent.len > 0) {
+        size_t some = stream->lent.len < length ? stream->lent.len : length;
+        memcpy(to, stream->lent.ptr, some);
+        stream->lent = fl_span_from(stream->lent, some);
+        return some;
+    }
     fl_span out = fl_buf_view(&stream->out);
     size_t n = out.len < length ? out.len : length;
 
@@ -111,10 +117,12 @@ ssize_t fl_http2_read(nghttp2_session *session, int32_t id, uint8_t *to,
 {
     fl_http2_stream *stream = source->ptr;
     fl_http2 *h = user;
-    size_t n = take(stream, to, length), rest = fl_buf_len(&stream->out);
 
     (void)session;
     (void)id;
+    if (stream->torn)
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    size_t n = take(stream, to, length), rest = fl_http2_unsent(stream);
     if (stream->starved && rest <= stream->drain_at) {
         stream->starved = false;
         if (stream->owned && !stream->lost) {

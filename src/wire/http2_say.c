@@ -19,6 +19,7 @@ enum {
     NV_MAX = 2 * FL_HTTP_FIELDS_MAX + PSEUDO_ROOM,
     NV_OVERHEAD = 12,           /* what nghttp2 reckons per field, at most */
     BLOCK_MAX = 64 * 1024 - 64, /* what it sends at most, in all */
+    HEAD_ABOUT = 64,            /* bytes of a head that is like the last one */
 };
 
 typedef struct nv_list {
@@ -74,29 +75,40 @@ static bool is_secret(fl_field_id id)
            id == FL_FIELD_COOKIE;
 }
 
-static void add_fields(nv_list *list, const fl_field *fields, size_t count)
+static void add_field(nv_list *list, const fl_field *field, fl_field_id id)
 {
-    for (size_t i = 0; i < count; i++) {
-        fl_field_id id = fields[i].id;
-        if (id == FL_FIELD_OTHER)
-            id = fl_field_find(fields[i].name);
-        if (!is_left_out(id))
-            add(list, fields[i].name, fields[i].value,
-                is_secret(id) ? NGHTTP2_NV_FLAG_NO_INDEX
-                              : NGHTTP2_NV_FLAG_NONE);
-    }
+    if (!is_left_out(id))
+        add(list, field->name, field->value,
+            is_secret(id) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE);
+}
+
+/* Of those each knows what it is. */
+static void add_set(nv_list *list, const fl_fields *set)
+{
+    for (size_t i = 0; set != NULL && i < set->count; i++)
+        add_field(list, &set->fields[i], set->fields[i].id);
+}
+
+static size_t count_of(const fl_fields *set)
+{
+    return set != NULL ? set->count : 0;
 }
 
 static fl_status add_heading(nv_list *list, const fl_heading *heading)
 {
-    const fl_fields *common = heading->common;
-    size_t count = heading->count + (common != NULL ? common->count : 0);
+    const fl_field *fields = heading->fields;
+    size_t count =
+        heading->count + count_of(heading->common) + count_of(heading->own);
 
     if (count > NV_MAX - PSEUDO_ROOM)
         return FL_E_LIMIT;
-    if (common != NULL)
-        add_fields(list, common->fields, common->count);
-    add_fields(list, heading->fields, heading->count);
+    add_set(list, heading->common);
+    add_set(list, heading->own);
+    for (size_t i = 0; i < heading->count; i++)
+        add_field(list, &fields[i],
+                  fields[i].id != FL_FIELD_OTHER
+                      ? fields[i].id
+                      : fl_field_find(fields[i].name));
     return list->size <= BLOCK_MAX ? FL_OK : FL_E_TOO_BIG;
 }
 
@@ -164,8 +176,9 @@ static fl_status submit_request(fl_http2_stream *stream,
     fl_status rc = add_heading(&list, heading);
     if (rc != FL_OK)
         return rc;
-    stream->bodiless = stream->finished = heading->length == 0;
-    note_length(stream, heading->length);
+    stream->bodiless = heading->length == 0;
+    stream->finished = stream->bodiless || stream->lent.len > 0;
+    note_length(stream, stream->lent.len > 0 ? 0 : heading->length);
     stream->id = nghttp2_submit_request(
         fl_http2_of(stream)->session, NULL, list.nv, list.count,
         stream->bodiless ? NULL : &body, stream);
@@ -192,8 +205,8 @@ bool fl_http2_available(const fl_http *http)
     return h->client && takes_requests(h) && has_room(h);
 }
 
-fl_status fl_http2_request(fl_http *http, const fl_heading *heading,
-                           void *exchange_user, fl_exchange **out)
+fl_status fl_http2_ask(fl_http *http, const fl_heading *heading, fl_span body,
+                       void *exchange_user, fl_exchange **out)
 {
     fl_http2 *h = (fl_http2 *)(void *)http;
 
@@ -206,6 +219,8 @@ fl_status fl_http2_request(fl_http *http, const fl_heading *heading,
     if (stream == NULL)
         return FL_E_NOMEM;
     stream->base.user = exchange_user;
+    stream->lent = body;
+    h->gathered += body.len + HEAD_ABOUT;
     fl_http2_enter(h);
     fl_status rc = submit_request(stream, heading);
     if (rc == FL_OK) {
@@ -217,6 +232,12 @@ fl_status fl_http2_request(fl_http *http, const fl_heading *heading,
     }
     fl_http2_leave(h, false);
     return rc;
+}
+
+fl_status fl_http2_request(fl_http *http, const fl_heading *heading,
+                           void *exchange_user, fl_exchange **out)
+{
+    return fl_http2_ask(http, heading, (fl_span){0}, exchange_user, out);
 }
 
 static bool has_no_body(const fl_http2_stream *stream, unsigned status)
@@ -326,6 +347,7 @@ static void break_off(fl_http2_stream *stream)
 
     stream->ours = true;
     fl_buf_reset(&stream->out);
+    fl_http2_give_back(stream);
     if (!stream->closed && !h->broken &&
         nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, stream->id,
                                   h->client ? NGHTTP2_CANCEL

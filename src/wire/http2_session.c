@@ -3,9 +3,10 @@
  *
  * Its memory comes through base/mem.h and is counted, and each block is in a
  * list, for one refusal is the end of the session: nghttp2 does not get out of
- * all of them unhurt, so from then on it is not called any more. Windows are
- * opened by us as bodies are delivered, never by itself. The first frames, our
- * SETTINGS, are queued here and leave with the first call that writes.
+ * all of them unhurt, so from then on it is not called any more. It takes some
+ * ten small blocks for a request, so a client keeps those given back. Windows
+ * are opened by us as bodies are delivered, never by itself. The first frames,
+ * our SETTINGS, are queued here and leave with the first call that writes.
  */
 #include "wire/http2_impl.h"
 
@@ -20,6 +21,7 @@ enum {
     CONTINUATIONS_MAX = 8,
     RESET_SECONDS = 10, /* for which nghttp2 lets max_resets pile up */
     HELD_MAX = 64 * 1024,
+    SPARE_MAX = 256 * 1024, /* where requests follow each other */
     FIRST_UNKNOWN = NGHTTP2_CONTINUATION + 1, /* frame type */
 };
 
@@ -27,6 +29,23 @@ typedef struct block {
     alignas(max_align_t) fl_list node;
     size_t size; /* with this header */
 } block;
+
+/* With the header. A server's connections are many, and mostly idle: for those
+ * nothing is rounded, and nothing kept. */
+static size_t size_for(const fl_http2 *h, size_t size)
+{
+    size_t total = sizeof(block) + size, step = FL_HTTP2_STEP;
+
+    return h->client ? (total + step - 1) / step * step : total;
+}
+
+/* Where spare ones of this size are; NULL: such are not kept. */
+static fl_list *spare_for(fl_http2 *h, size_t size)
+{
+    size_t step = size / FL_HTTP2_STEP - 1;
+
+    return h->client && step < FL_HTTP2_STEPS ? &h->spare_blocks[step] : NULL;
+}
 
 static void *keep(fl_http2 *h, block *fresh, size_t size)
 {
@@ -42,15 +61,31 @@ static void unlink_block(fl_http2 *h, block *old)
     fl_list_remove(&old->node);
 }
 
+static block *take_spare(fl_http2 *h, size_t size)
+{
+    fl_list *spare = spare_for(h, size);
+    fl_list *node = spare != NULL ? fl_list_take(spare) : NULL;
+
+    if (node == NULL)
+        return NULL;
+    h->spare -= size;
+    h->heap -= size;
+    return FL_LIST_ENTRY(node, block, node);
+}
+
 static void *allocate(size_t size, void *user)
 {
     fl_http2 *h = user;
     block *fresh = NULL;
 
-    if (size <= SIZE_MAX - sizeof *fresh)
-        fresh = fl_mem_alloc(sizeof *fresh + size);
-    if (fresh != NULL)
-        return keep(h, fresh, sizeof *fresh + size);
+    if (size <= SIZE_MAX / 2) {
+        size_t total = size_for(h, size);
+        fresh = take_spare(h, total);
+        if (fresh == NULL)
+            fresh = fl_mem_alloc(total);
+        if (fresh != NULL)
+            return keep(h, fresh, total);
+    }
     h->exhausted = h->broken = true;
     return NULL;
 }
@@ -73,12 +108,14 @@ static void *resize(void *bytes, size_t size, void *user)
     if (bytes == NULL)
         return allocate(size, user);
     block *old = (block *)bytes - 1, *grown = NULL;
-    size_t before = old->size;
+    size_t before = old->size, total = 0;
     unlink_block(h, old);
-    if (size <= SIZE_MAX - sizeof *old)
-        grown = fl_mem_realloc(old, sizeof *grown + size);
+    if (size <= SIZE_MAX / 2) {
+        total = size_for(h, size);
+        grown = fl_mem_realloc(old, total);
+    }
     if (grown != NULL)
-        return keep(h, grown, sizeof *grown + size);
+        return keep(h, grown, total);
     keep(h, old, before);
     h->exhausted = h->broken = true;
     return NULL;
@@ -86,11 +123,28 @@ static void *resize(void *bytes, size_t size, void *user)
 
 static void release(void *bytes, void *user)
 {
+    fl_http2 *h = user;
+
     if (bytes == NULL)
         return;
     block *old = (block *)bytes - 1;
-    unlink_block(user, old);
-    fl_mem_free(old);
+    fl_list *spare = spare_for(h, old->size);
+    if (spare == NULL || h->spare + old->size > SPARE_MAX) {
+        unlink_block(h, old);
+        fl_mem_free(old);
+        return;
+    }
+    fl_list_remove(&old->node);
+    fl_list_prepend(spare, &old->node);
+    h->spare += old->size;
+}
+
+static void free_blocks(fl_list *list)
+{
+    fl_list *node;
+
+    while ((node = fl_list_take(list)) != NULL)
+        fl_mem_free(FL_LIST_ENTRY(node, block, node));
 }
 
 /* nghttp2 1.52 leaves a stream with a frame it has freed when memory runs out
@@ -101,8 +155,9 @@ void fl_http2_session_close(fl_http2 *h)
     if (!h->exhausted)
         nghttp2_session_del(h->session);
     h->session = NULL;
-    while (!fl_list_empty(&h->blocks))
-        release(FL_LIST_ENTRY(h->blocks.next, block, node) + 1, h);
+    free_blocks(&h->blocks);
+    for (size_t i = 0; i < FL_HTTP2_STEPS; i++)
+        free_blocks(&h->spare_blocks[i]);
 }
 
 static void set_options(nghttp2_option *option, const fl_http_limits *limits)
@@ -179,6 +234,8 @@ fl_status fl_http2_session_open(fl_http2 *h)
 {
     fl_buf_init(&h->held, HELD_MAX);
     fl_list_init(&h->blocks);
+    for (size_t i = 0; i < FL_HTTP2_STEPS; i++)
+        fl_list_init(&h->spare_blocks[i]);
     fl_status rc = make(h);
     if (rc != FL_OK)
         return rc;

@@ -16,17 +16,29 @@
 enum {
     HIGH_MAX = 1024 * 1024 * 1024,
     OUT_ABOVE_HIGH = 16 * 1024 * 1024 + 64 * 1024,
+    SPARES_MAX = 64,
 };
+
+static fl_http2_stream *take_spare(fl_http2 *h)
+{
+    fl_list *node = fl_list_take(&h->spares);
+
+    if (node == NULL)
+        return fl_mem_zalloc(sizeof(fl_http2_stream));
+    h->spare_count--;
+    return FL_LIST_ENTRY(node, fl_http2_stream, node);
+}
 
 fl_http2_stream *fl_http2_stream_new(fl_http2 *h)
 {
-    fl_http2_stream *stream = fl_mem_zalloc(sizeof *stream);
+    fl_http2_stream *stream = take_spare(h);
     size_t high = h->base.limits.high_water;
 
     if (stream == NULL)
         return NULL;
     stream->base.http = &h->base;
-    fl_buf_init(&stream->text, h->base.limits.max_head);
+    if (stream->text.ptr == NULL)
+        fl_buf_init(&stream->text, h->base.limits.max_head);
     fl_buf_init(&stream->out,
                 (high < HIGH_MAX ? high : HIGH_MAX) + OUT_ABOVE_HIGH);
     fl_list_init(&stream->news);
@@ -35,22 +47,56 @@ fl_http2_stream *fl_http2_stream_new(fl_http2 *h)
     return stream;
 }
 
+static void destroy(fl_http2_stream *stream)
+{
+    fl_buf_reset(&stream->text);
+    fl_mem_free(stream->fields);
+    fl_mem_free(stream);
+}
+
+/* Nothing is left but the memory for the next head. */
+static void clean(fl_http2_stream *stream)
+{
+    *stream = (fl_http2_stream){
+        .text = stream->text,
+        .fields = stream->fields,
+        .cap = stream->cap,
+    };
+}
+
 void fl_http2_stream_free(fl_http2_stream *stream)
 {
     fl_http2 *h = fl_http2_of(stream);
 
     if (!stream->closed)
         h->running--;
+    if (h->latest == stream)
+        h->latest = NULL;
     fl_list_remove(&stream->node);
     fl_list_remove(&stream->news);
     fl_http2_head_drop(stream);
     fl_buf_reset(&stream->out);
-    fl_mem_free(stream);
+    if (!h->client || h->spare_count == SPARES_MAX) {
+        destroy(stream);
+        return;
+    }
+    clean(stream);
+    fl_list_prepend(&h->spares, &stream->node);
+    h->spare_count++;
+}
+
+void fl_http2_stream_free_spares(fl_http2 *h)
+{
+    fl_list *node;
+
+    while ((node = fl_list_take(&h->spares)) != NULL)
+        destroy(FL_LIST_ENTRY(node, fl_http2_stream, node));
 }
 
 void fl_http2_stream_release(fl_http2_stream *stream)
 {
     fl_list_remove(&stream->news);
+    fl_http2_give_back(stream);
     stream->owned = false;
     fl_http2_of(stream)->open--;
     if (stream->closed)
@@ -86,8 +132,22 @@ static fl_status status_of(uint32_t error)
         return FL_E_STATE;
     case NGHTTP2_CANCEL:
         return FL_E_CANCELLED;
+    case NGHTTP2_HTTP_1_1_REQUIRED:
+        return FL_E_UNSUPPORTED;
     default:
         return FL_E_RESET;
+    }
+}
+
+static const char *words_of(uint32_t error)
+{
+    switch (error) {
+    case NGHTTP2_REFUSED_STREAM:
+        return "the peer did not take this request";
+    case NGHTTP2_HTTP_1_1_REQUIRED:
+        return "the server does not speak HTTP/2";
+    default:
+        return "the HTTP/2 stream was reset";
     }
 }
 
@@ -98,14 +158,13 @@ static void tell_lost(fl_http2_stream *stream)
     fl_error error;
 
     if (why == NULL) {
-        (void)fl_error_set(&error, status_of(stream->error),
-                           stream->error == NGHTTP2_REFUSED_STREAM
-                               ? "the peer did not take this request (%s)"
-                               : "the HTTP/2 stream was reset (%s)",
+        (void)fl_error_set(&error, status_of(stream->error), "%s (%s)",
+                           words_of(stream->error),
                            nghttp2_http2_strerror(stream->error));
         why = &error;
     }
     /* The owner may not touch it any more, and must not have to. */
+    fl_http2_give_back(stream);
     stream->owned = false;
     h->open--;
     h->base.events->on_lost(&stream->base, why, h->base.user);

@@ -77,6 +77,11 @@ typedef struct fl_http_ops {
     /* NULL: on a server, FL_E_STATE. The heading has been checked. */
     fl_status (*request)(fl_http *http, const fl_heading *heading,
                          void *exchange_user, fl_exchange **out);
+    /* NULL: on a server, FL_E_STATE. The same, and its length is that of the
+     * body. */
+    fl_status (*ask)(fl_http *http, const fl_heading *heading, fl_span body,
+                     void *exchange_user, fl_exchange **out);
+    void (*flush)(fl_http *http); /* NULL: nothing is ever gathered */
     /* NULL: on a client, FL_E_STATE. The heading has been checked. */
     fl_status (*respond)(fl_exchange *exchange, const fl_heading *heading);
     fl_status (*send)(fl_exchange *exchange, const fl_span *parts, size_t count,
@@ -124,7 +129,7 @@ FL_MUST_USE fl_status fl_http2_new(const fl_http_options *options,
 
 /* Whether a heading may be sent: its own fields are tokens in lower case with
  * clean values, and for a request method, target and authority are clean,
- * too. What is in `common` was checked when it was prepared. */
+ * too. What is in `common` and `own` was checked when it was prepared. */
 bool fl_heading_ok(const fl_heading *heading, bool request);
 
 #endif

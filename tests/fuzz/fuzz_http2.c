@@ -141,8 +141,15 @@ static void on_over(void *user)
     (void)leaves(o);
 }
 
+/* Whatever is gathered leaves with the next bytes that come in. */
+static void on_held(void *user)
+{
+    require((((owner *)user)->how & STREAMS) != 0);
+}
+
 static const fl_http_events events = {
     .write = write_out,
+    .on_held = on_held,
     .on_head = on_head,
     .on_body = on_body,
     .on_end = on_end,
@@ -176,6 +183,12 @@ static void begin(owner *o)
 
     for (int i = 0; (o->how & CLIENT) != 0 && i < 3; i++) {
         fl_exchange *exchange;
+        if (i == 2) { /* in one breath, with what stays until the end */
+            require(fl_http_ask(o->http, &heading, FL_SPAN("body"), o,
+                                &exchange) == FL_OK);
+            o->open++;
+            break;
+        }
         require(fl_http_request(o->http, &heading, o, &exchange) == FL_OK);
         o->open++;
         if (i > 0)
@@ -195,6 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t step = (o.how & 0x80) != 0 ? 1 + (o.how >> 5 & 3) * 7 : SIZE_MAX;
     fl_http_options options = {.version = 20,
                                .client = (o.how & CLIENT) != 0,
+                               .gather = (o.how & STREAMS) != 0,
                                .limits = &limits,
                                .events = &events,
                                .user = &o};

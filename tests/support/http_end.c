@@ -139,6 +139,11 @@ static void on_over(void *user)
     tell(end, HTTP_OVER, NULL);
 }
 
+static void on_held(void *user)
+{
+    ((http_end *)user)->held++;
+}
+
 static const fl_http_events events = {
     .write = write_out,
     .on_head = on_head,
@@ -147,6 +152,7 @@ static const fl_http_events events = {
     .on_bad = on_bad,
     .on_lost = on_lost,
     .on_writable = on_writable,
+    .on_held = on_held,
     .on_over = on_over,
 };
 
@@ -161,6 +167,7 @@ bool http_end_open(http_end *end, bool client, const fl_http_limits *limits)
     fl_http_options options = {
         .version = 20,
         .client = client,
+        .gather = end->gather,
         .limits = limits,
         .events = &events,
         .user = end,

@@ -233,6 +233,37 @@ static void test_fields_are_rendered_once(void **state)
     fl_fields_deinit(&set);
 }
 
+static void test_fields_are_filled_again_in_the_same_memory(void **state)
+{
+    const fl_field long_one = {FL_SPAN("x-first"), FL_SPAN("a long value"),
+                               FL_FIELD_OTHER};
+    const fl_field short_ones[] = {
+        {FL_SPAN("a"), FL_SPAN("1"), FL_FIELD_OTHER},
+        {FL_SPAN("b"), FL_SPAN("2"), FL_FIELD_OTHER}};
+    const fl_field bad = {FL_SPAN("a"), FL_SPAN("b\n"), FL_FIELD_OTHER};
+    fl_fields set = {0};
+
+    (void)state;
+    assert_int_equal(fl_fields_fill(&set, short_ones, 2), FL_OK);
+    fl_fields_clear(&set);
+    assert_int_equal(fl_fields_fill(&set, &long_one, 1), FL_OK);
+    assert_true(fl_span_equal(fl_buf_view(&set.text),
+                              FL_SPAN("x-first: a long value\r\n")));
+    fl_fields_clear(&set);
+    ration_reset();
+    assert_int_equal(fl_fields_fill(&set, short_ones, 2), FL_OK);
+    assert_int_equal(ration_count(), 0);
+    assert_int_equal(set.count, 2);
+    assert_true(
+        fl_span_equal(fl_buf_view(&set.text), FL_SPAN("a: 1\r\nb: 2\r\n")));
+    assert_true(fl_span_equal(set.fields[1].value, FL_SPAN("2")));
+    fl_fields_clear(&set);
+    assert_int_equal(fl_fields_fill(&set, &bad, 1), FL_E_INVALID);
+    assert_int_equal(set.count, 0);
+    assert_int_equal(fl_buf_len(&set.text), 0);
+    fl_fields_deinit(&set);
+}
+
 static void test_fields_may_have_a_value_replaced(void **state)
 {
     const fl_field fields[] = {
@@ -270,18 +301,22 @@ static void test_field_ids_do_not_vouch_for_foreign_names(void **state)
 static void prepare(void *user)
 {
     const fl_field field = {FL_SPAN("server"), FL_SPAN("x"), FL_FIELD_OTHER};
+    const fl_field wider = {FL_SPAN("server"), FL_SPAN("xyz"), FL_FIELD_OTHER};
     fl_fields set;
 
     (void)user;
     fl_status rc = fl_fields_init(&set, &field, 1);
     assert_true(rc == FL_OK || rc == FL_E_NOMEM);
+    fl_fields_clear(&set);
+    rc = fl_fields_fill(&set, &wider, 1);
+    assert_true(rc == FL_OK || (rc == FL_E_NOMEM && set.count == 0));
     fl_fields_deinit(&set);
 }
 
 static void test_fields_survive_the_want_of_memory(void **state)
 {
     (void)state;
-    assert_int_equal(ration_each(prepare, NULL), 3);
+    assert_int_equal(ration_each(prepare, NULL), 4);
 }
 
 int main(void)
@@ -297,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_field_media_types_lose_their_parameters),
         cmocka_unit_test(test_field_quality_of_what_is_wanted),
         cmocka_unit_test(test_fields_are_rendered_once),
+        cmocka_unit_test(test_fields_are_filled_again_in_the_same_memory),
         cmocka_unit_test(test_fields_may_have_a_value_replaced),
         cmocka_unit_test(test_field_ids_do_not_vouch_for_foreign_names),
         cmocka_unit_test(test_fields_survive_the_want_of_memory),

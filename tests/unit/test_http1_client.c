@@ -225,6 +225,39 @@ static void open_client(watch *w)
     assert_int_equal(watch_open(w, true, NULL), FL_OK);
 }
 
+static void test_client_asks_in_one_write(void **state)
+{
+    static watch w;
+    const fl_field agent = {FL_SPAN("user-agent"), FL_SPAN("x"), 0};
+    const fl_field accept = FL_FIELD_SET(ACCEPT, FL_SPAN("a/b"));
+    fl_heading heading = heading_of("POST");
+    const fl_span body = FL_SPAN("abc");
+    fl_fields common, own;
+
+    (void)state;
+    assert_int_equal(fl_fields_init(&common, &agent, 1), FL_OK);
+    assert_int_equal(fl_fields_init(&own, &accept, 1), FL_OK);
+    heading.common = &common;
+    heading.own = &own;
+    open_client(&w);
+    assert_int_equal(fl_http_ask(w.http, &heading, body, &w, &w.exchange),
+                     FL_OK);
+    assert_int_equal(w.writes, 1);
+    assert_string_equal(w.out, "POST /p?q HTTP/1.1\r\nhost: h:1\r\n"
+                               "user-agent: x\r\naccept: a/b\r\n"
+                               "content-length: 3\r\n\r\nabc");
+    assert_int_equal(fl_exchange_send(w.exchange, &body, 1, false), FL_E_STATE);
+    assert_false(fl_http_available(w.http));
+    fl_http_flush(w.http); /* nothing is gathered here */
+    fl_http_feed(w.http,
+                 FL_SPAN("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
+    assert_int_equal(w.ended, 1);
+    assert_true(fl_http_available(w.http)); /* our message was whole */
+    watch_close(&w);
+    fl_fields_deinit(&common);
+    fl_fields_deinit(&own);
+}
+
 static void test_client_writes_requests(void **state)
 {
     static watch w;
@@ -592,6 +625,7 @@ int main(void)
         cmocka_unit_test(test_client_refuses_what_is_no_response),
         cmocka_unit_test(test_client_loses_a_response_that_breaks_off),
         cmocka_unit_test(test_client_limits_hold_at_the_limit_and_not_past_it),
+        cmocka_unit_test(test_client_asks_in_one_write),
         cmocka_unit_test(test_client_writes_requests),
         cmocka_unit_test(test_client_sends_bodies),
         cmocka_unit_test(test_client_says_upgrade_where_it_asks_for_one),

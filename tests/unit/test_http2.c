@@ -113,6 +113,188 @@ static void test_http2_carries_a_request_and_its_answer(void **state)
     close_pair(&p);
 }
 
+static fl_status ask_whole(http_end *end, fl_span body)
+{
+    const fl_heading heading = {.method = FL_SPAN("POST"),
+                                .target = FL_SPAN("/mcp"),
+                                .scheme = FL_SPAN("http"),
+                                .authority = FL_SPAN("a.test")};
+
+    return fl_http_ask(end->http, &heading, body, NULL, &end->exchange);
+}
+
+static void test_http2_asks_in_one_write(void **state)
+{
+    pair p;
+
+    (void)state;
+    open_pair(&p, NULL);
+    assert_int_equal(ask_whole(&p.client, FL_SPAN("hello")), FL_OK);
+    assert_int_equal(p.client.writes, 1);
+    assert_int_equal(send_text(p.client.exchange, "more"), FL_E_STATE);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.server.body, 5);
+    assert_int_equal(p.server.told[HTTP_END], 1);
+    assert_int_equal(p.client.told[HTTP_END], 1);
+    assert_int_equal(ask_whole(&p.client, (fl_span){0}), FL_OK);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.server.body, 5);
+    assert_int_equal(p.client.told[HTTP_END], 2);
+    close_pair(&p);
+}
+
+static void open_gathering(pair *p)
+{
+    *p = (pair){.server.act = http_end_answer_all, .client.gather = true};
+    assert_true(http_end_open(&p->client, true, NULL));
+    assert_true(http_end_open(&p->server, false, NULL));
+}
+
+static void test_http2_gathers_what_is_asked_one_after_the_other(void **state)
+{
+    pair p;
+
+    (void)state;
+    open_gathering(&p);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(ask_whole(&p.client, FL_SPAN("hello")), FL_OK);
+    assert_int_equal(p.client.writes, 0);
+    assert_int_equal(p.client.held, 1);
+    fl_http_feed(p.client.http, (fl_span){0});
+    assert_int_equal(p.client.writes, 1);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.client.told[HTTP_END], 20);
+
+    /* what comes in takes along what waits to go out */
+    assert_int_equal(ask_whole(&p.client, FL_SPAN("hello")), FL_OK);
+    assert_int_equal(p.client.held, 2);
+    size_t before = p.client.writes;
+    fl_http_flush(p.client.http);
+    fl_http_flush(p.client.http);
+    assert_int_equal(p.client.writes, before + 1);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.client.told[HTTP_END], 21);
+    close_pair(&p);
+}
+
+static void test_http2_gathers_so_much_and_no_more(void **state)
+{
+    static char body[2000];
+    pair p;
+
+    (void)state;
+    open_gathering(&p);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ask_whole(&p.client, (fl_span){body, sizeof body}),
+                         FL_OK);
+    assert_int_equal(p.client.writes, 1);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.client.told[HTTP_END], 2);
+    close_pair(&p);
+}
+
+/* It never became a stream: nothing of it is sent. */
+static void test_http2_forgets_what_is_reset_before_it_left(void **state)
+{
+    pair p;
+
+    (void)state;
+    open_gathering(&p);
+    assert_int_equal(ask_whole(&p.client, FL_SPAN("first")), FL_OK);
+    fl_http_flush(p.client.http);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(ask_whole(&p.client, FL_SPAN("one")), FL_OK);
+    fl_exchange_reset(p.client.exchange);
+    assert_int_equal(ask_whole(&p.client, FL_SPAN("two")), FL_OK);
+    fl_http_flush(p.client.http);
+    assert_int_equal(http_end_count(&p.client, HEADERS), 1);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.server.told[HTTP_HEAD], 2);
+    assert_int_equal(p.client.told[HTTP_END], 2);
+    assert_int_equal(fl_http_open(p.client.http), 0);
+    close_pair(&p);
+}
+
+static void answer_heads(http_end *end, http_event event, fl_exchange *exchange)
+{
+    (void)end;
+    if (event == HTTP_HEAD)
+        http_end_answer(exchange, "enough");
+}
+
+/* The answer is there before the request has gone: what was lent of it is not
+ * looked at any more, and the peer is told that no more will come. */
+static void test_http2_lets_go_of_a_body_when_it_is_answered(void **state)
+{
+    size_t size = 1024 * 1024;
+    char *body = ration_raw_realloc(NULL, size);
+    pair p;
+
+    (void)state;
+    assert_non_null(body);
+    memset(body, 'x', size);
+    open_pair(&p, NULL);
+    p.server.act = answer_heads;
+    assert_int_equal(ask_whole(&p.client, (fl_span){body, size}), FL_OK);
+    assert_true(fl_exchange_pending(p.client.exchange) > 0);
+    http_end_deliver(&p.client, &p.server);
+    http_end_deliver(&p.server, &p.client);
+    assert_int_equal(p.client.told[HTTP_END], 1);
+    ration_raw_free(body);
+    http_end_settle(&p.client, &p.server);
+    assert_true(p.server.body < size);
+    assert_int_equal(fl_http_open(p.client.http), 0);
+
+    assert_int_equal(ask_whole(&p.client, FL_SPAN("next")), FL_OK);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.client.told[HTTP_END], 2);
+    close_pair(&p);
+}
+
+static void test_http2_tears_a_body_that_is_reset(void **state)
+{
+    size_t size = 1024 * 1024;
+    char *body = ration_raw_realloc(NULL, size);
+    pair p;
+
+    (void)state;
+    assert_non_null(body);
+    memset(body, 'x', size);
+    open_pair(&p, NULL);
+    assert_int_equal(ask_whole(&p.client, (fl_span){body, size}), FL_OK);
+    fl_exchange_reset(p.client.exchange);
+    ration_raw_free(body);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.server.told[HTTP_END], 0);
+    assert_int_equal(p.server.told[HTTP_LOST], 1);
+    close_pair(&p);
+}
+
+/* All that is needed for a request was there for the ones before. */
+static void test_http2_allocates_nothing_for_the_next_request(void **state)
+{
+    http_end client = {.gather = true}, peer = {0};
+    size_t id = 1;
+
+    (void)state;
+    assert_true(http_end_open(&client, true, NULL));
+    http_end_frame(&peer, SETTINGS, 0, 0, (fl_span){0});
+    http_end_deliver(&peer, &client);
+    for (int turn = 0; turn < 40; turn++, id += 2) {
+        if (turn == 20)
+            ration_reset();
+        assert_int_equal(ask_whole(&client, FL_SPAN("hello")), FL_OK);
+        fl_http_flush(client.http);
+        http_end_forget(&client);
+        http_end_frame(&peer, HEADERS, 4, (uint32_t)id, FL_SPAN("\x88"));
+        http_end_frame(&peer, DATA, 1, (uint32_t)id, FL_SPAN("yes"));
+        http_end_deliver(&peer, &client);
+    }
+    assert_int_equal(client.told[HTTP_END], 40);
+    assert_int_equal(ration_count(), 0);
+    http_end_close(&client);
+}
+
 static void test_http2_writes_an_answer_once(void **state)
 {
     pair p;
@@ -917,11 +1099,34 @@ static void converse(void *user)
     close_pair(&p);
 }
 
+static void converse_in_one_breath(void *user)
+{
+    pair p = {.server.act = http_end_answer_all, .client.gather = true};
+
+    (void)user;
+    if (http_end_open(&p.client, true, NULL) &&
+        http_end_open(&p.server, false, NULL)) {
+        for (int i = 0; i < 3; i++) {
+            (void)ask_whole(&p.client, FL_SPAN("one"));
+            if (i == 1 && p.client.exchange != NULL)
+                fl_exchange_reset(p.client.exchange);
+            (void)ask_whole(&p.client, FL_SPAN("two"));
+            fl_http_feed(p.client.http, (fl_span){0});
+            http_end_settle(&p.client, &p.server);
+        }
+    }
+    /* whoever asked was told what came of it */
+    assert_true(p.client.http == NULL || fl_http_open(p.client.http) == 0 ||
+                p.server.http == NULL || ration_refused());
+    close_pair(&p);
+}
+
 static void test_http2_survives_any_lack_of_memory(void **state)
 {
     (void)state;
     ration_reset();
     assert_true(ration_each(converse, NULL) > 50);
+    assert_true(ration_each(converse_in_one_breath, NULL) > 50);
 }
 
 static void test_http2_knows_what_it_holds(void **state)
@@ -951,6 +1156,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http2_carries_a_request_and_its_answer),
+        cmocka_unit_test(test_http2_asks_in_one_write),
+        cmocka_unit_test(test_http2_gathers_what_is_asked_one_after_the_other),
+        cmocka_unit_test(test_http2_gathers_so_much_and_no_more),
+        cmocka_unit_test(test_http2_forgets_what_is_reset_before_it_left),
+        cmocka_unit_test(test_http2_lets_go_of_a_body_when_it_is_answered),
+        cmocka_unit_test(test_http2_tears_a_body_that_is_reset),
+        cmocka_unit_test(test_http2_allocates_nothing_for_the_next_request),
         cmocka_unit_test(test_http2_writes_an_answer_once),
         cmocka_unit_test(test_http2_does_not_care_how_bytes_are_cut),
         cmocka_unit_test(test_http2_keeps_to_the_limit_of_streams),
