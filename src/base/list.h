@@ -38,6 +38,13 @@ static inline void fl_list_append(fl_list *head, fl_list *node)
     head->prev = node;
 }
 
+/* Likewise at the beginning: what was put there last is taken first, and is
+ * still warm. */
+static inline void fl_list_prepend(fl_list *head, fl_list *node)
+{
+    fl_list_append(head->next, node);
+}
+
 static inline void fl_list_remove(fl_list *node)
 {
     node->prev->next = node->next;

@@ -141,7 +141,8 @@ static void judge_http(fl_client *client, fl_sign sign, const fl_answer *answer)
         error_of(denied ? FL_E_DENIED : FL_E_UNREACHABLE, what, answer->text);
     if (http == 0 && blame != NULL)
         why = *blame; /* it did not come to HTTP */
-    if (denied)
+    /* what is not spoken there will not be in a while, either */
+    if (denied || why.status == FL_E_UNSUPPORTED)
         fl_client_give_up(client, &why);
     else
         try_later(client, &why);

@@ -89,6 +89,13 @@ fl_status fl_lane_send(fl_client *lane, const fl_span *parts, size_t count)
     return fl_link_send(lane->link, parts, count);
 }
 
+fl_status fl_lane_relay(fl_client *lane, const fl_msg *msg, fl_span id)
+{
+    if (lane->state != FL_CLIENT_READY)
+        return FL_E_STATE;
+    return fl_link_relay(lane->link, msg, id);
+}
+
 void fl_lane_cancel(fl_client *lane, fl_span id)
 {
     if (lane->state == FL_CLIENT_READY)

@@ -72,6 +72,10 @@ uint64_t fl_lane_number(fl_client *lane);
 FL_MUST_USE fl_status fl_lane_send(fl_client *lane, const fl_span *parts,
                                    size_t count);
 
+/* As fl_link_relay(); FL_E_STATE when it is not ready. */
+FL_MUST_USE fl_status fl_lane_relay(fl_client *lane, const fl_msg *msg,
+                                    fl_span id);
+
 /* The request of this id is not wanted any more: where requests are streams,
  * its stream is closed. */
 void fl_lane_cancel(fl_client *lane, fl_span id);

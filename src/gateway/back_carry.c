@@ -48,30 +48,6 @@ void fl_back_touch(fl_errand *errand)
                    &errand->by_back);
 }
 
-/* The text with its id, and its progress token if it has one, replaced. */
-static size_t splice(const fl_msg *msg, fl_span number, fl_span parts[5])
-{
-    fl_span first = msg->id, second = msg->inner.progress_token;
-    const char *at = msg->text.ptr, *end = msg->text.ptr + msg->text.len;
-    size_t n = 0;
-
-    if (second.len > 0 && second.ptr < first.ptr) {
-        fl_span swap = first;
-        first = second;
-        second = swap;
-    }
-    parts[n++] = (fl_span){at, (size_t)(first.ptr - at)};
-    parts[n++] = number;
-    at = first.ptr + first.len;
-    if (second.len > 0) {
-        parts[n++] = (fl_span){at, (size_t)(second.ptr - at)};
-        parts[n++] = number;
-        at = second.ptr + second.len;
-    }
-    parts[n++] = (fl_span){at, (size_t)(end - at)};
-    return n;
-}
-
 /* In the words of the other era. */
 static fl_status send_adapted(fl_errand *errand, const fl_msg *msg,
                               fl_span number, fl_buf *out)
@@ -118,12 +94,10 @@ static fl_status send_adapted(fl_errand *errand, const fl_msg *msg,
 static fl_status send_message(fl_errand *errand, const fl_msg *msg,
                               fl_span number)
 {
-    fl_back *back = errand->back;
-    fl_span parts[5];
     fl_buf out;
 
     if (!fl_errand_crosses(errand))
-        return fl_lane_send(back->lane, parts, splice(msg, number, parts));
+        return fl_lane_relay(errand->back->lane, msg, number);
     fl_buf_init(&out, PARAMS_MAX);
     fl_status rc = send_adapted(errand, msg, number, &out);
     fl_buf_reset(&out);

@@ -44,12 +44,12 @@ fl_span fl_extract_object(const fl_msg *msg)
                : (fl_span){0};
 }
 
-fl_status fl_extract_method(const fl_msg *msg, fl_buf *out)
+fl_status fl_extract_meaning(fl_span inside, fl_buf *out)
 {
-    return fl_json_unescape(msg->method, out);
+    return fl_json_unescape(inside, out);
 }
 
-static fl_span unquote(fl_span token)
+fl_span fl_extract_inside(fl_span token)
 {
     return fl_json_type_of(token) == FL_JSON_STRING
                ? (fl_span){token.ptr + 1, token.len - 2}
@@ -58,14 +58,14 @@ static fl_span unquote(fl_span token)
 
 fl_status fl_extract_text(fl_span token, fl_buf *out)
 {
-    return fl_json_unescape(unquote(token), out);
+    return fl_json_unescape(fl_extract_inside(token), out);
 }
 
 const fl_revision *fl_extract_revision(const fl_msg *msg)
 {
     fl_span version = fl_json_get(msg->result, FL_SPAN("protocolVersion"));
 
-    return fl_revision_find(unquote(version));
+    return fl_revision_find(fl_extract_inside(version));
 }
 
 fl_span fl_extract_error_message(const fl_msg *msg)

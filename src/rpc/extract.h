@@ -21,9 +21,13 @@ fl_span fl_extract_object(const fl_msg *msg);
  * method has none. */
 const fl_span *fl_extract_named(const fl_msg *msg);
 
-/* Append what a method, or the token of a string, means. Other tokens mean
+/* What stands between the quotes of a string, as a method does; of other tokens
  * nothing. */
-FL_MUST_USE fl_status fl_extract_method(const fl_msg *msg, fl_buf *out);
+fl_span fl_extract_inside(fl_span token);
+
+/* Append what that, or the token of a string, means. Other tokens mean
+ * nothing. */
+FL_MUST_USE fl_status fl_extract_meaning(fl_span inside, fl_buf *out);
 FL_MUST_USE fl_status fl_extract_text(fl_span token, fl_buf *out);
 
 /* What an answer to initialize has settled on; NULL: it does not say, or says

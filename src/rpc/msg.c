@@ -295,6 +295,35 @@ void fl_msg_splice_id(const fl_msg *msg, fl_span id, fl_span parts[3])
     parts[2] = fl_span_from(msg->text, before + msg->id.len);
 }
 
+/* The two tokens that are replaced, in the order of the text; the second is
+ * empty if there is no progress token. */
+static void find_tokens(const fl_msg *msg, fl_span tokens[2])
+{
+    fl_span id = msg->id, progress = msg->inner.progress_token;
+    bool swapped = progress.len > 0 && progress.ptr < id.ptr;
+
+    assert(id.len > 0);
+    tokens[0] = swapped ? progress : id;
+    tokens[1] = swapped ? id : progress;
+}
+
+size_t fl_msg_renumber(const fl_msg *msg, fl_span id,
+                       fl_span parts[FL_MSG_RENUMBERED])
+{
+    const char *at = msg->text.ptr, *end = at + msg->text.len;
+    fl_span tokens[2];
+    size_t n = 0;
+
+    find_tokens(msg, tokens);
+    for (size_t i = 0; i < 2 && tokens[i].len > 0; i++) {
+        parts[n++] = (fl_span){at, (size_t)(tokens[i].ptr - at)};
+        parts[n++] = id;
+        at = tokens[i].ptr + tokens[i].len;
+    }
+    parts[n++] = (fl_span){at, (size_t)(end - at)};
+    return n;
+}
+
 /* One escape off the front of `rest`, as the UTF-16 code unit it stands for.
  * Text that was not validated may be cut short; then it ends here. */
 static uint32_t take_escape(fl_span *rest)
@@ -395,6 +424,42 @@ static void list_slices(fl_msg *msg, fl_span *slices[])
 
     for (size_t i = 0; i < FL_MSG_SLICES; i++)
         slices[i] = all[i];
+}
+
+/* How far `at`, a place in the old text that is not inside a token, has moved
+ * by the tokens that end before it. */
+static ptrdiff_t shift_at(const char *at, const fl_span tokens[2], size_t len)
+{
+    ptrdiff_t shift = 0;
+
+    for (size_t i = 0; i < 2 && tokens[i].len > 0; i++)
+        if (at >= tokens[i].ptr + tokens[i].len)
+            shift += (ptrdiff_t)len - (ptrdiff_t)tokens[i].len;
+    return shift;
+}
+
+void fl_msg_renumbered(const fl_msg *msg, fl_span id, const char *text,
+                       fl_msg *view)
+{
+    const char *old = msg->text.ptr;
+    fl_span *slices[FL_MSG_SLICES];
+    fl_span tokens[2];
+
+    find_tokens(msg, tokens);
+    *view = *msg;
+    list_slices(view, slices);
+    for (size_t i = 0; i < FL_MSG_SLICES; i++) {
+        const char *from = slices[i]->ptr;
+        if (from == NULL)
+            continue;
+        const char *to = from + slices[i]->len;
+        ptrdiff_t before = shift_at(from, tokens, id.len);
+        ptrdiff_t after = shift_at(to, tokens, id.len);
+        slices[i]->ptr = text + (from - old) + before;
+        slices[i]->len = (size_t)(to - from + after - before);
+    }
+    view->text.ptr = text;
+    view->text.len += (size_t)shift_at(old + msg->text.len, tokens, id.len);
 }
 
 void fl_msg_copy(const fl_msg *msg, char *room, fl_msg *copy)

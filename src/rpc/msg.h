@@ -64,6 +64,17 @@ bool fl_msg_method_is(const fl_msg *msg, fl_span method);
  * `id` is a raw token, and the message must have one. */
 void fl_msg_splice_id(const fl_msg *msg, fl_span id, fl_span parts[3]);
 
+/* The same with its progress token replaced, too, if it has one: up to
+ * FL_MSG_RENUMBERED slices, and how many. */
+enum { FL_MSG_RENUMBERED = 5 };
+size_t fl_msg_renumber(const fl_msg *msg, fl_span id,
+                       fl_span parts[FL_MSG_RENUMBERED]);
+
+/* The view of those slices when they lie one after the other at `text`: what
+ * reading them would find, without reading them. */
+void fl_msg_renumbered(const fl_msg *msg, fl_span id, const char *text,
+                       fl_msg *view);
+
 /* Copies the text to `room`, which has msg->text.len bytes, and the view of it:
  * the copy borrows from there. */
 void fl_msg_copy(const fl_msg *msg, char *room, fl_msg *copy);

@@ -104,6 +104,7 @@ static void finish_close(fl_http_client *client)
 {
     fl_timer_stop(&client->life);
     drop_everything(client);
+    fl_post_free_spares(client);
     hand_back(client);
     fl_http_pool_close(client->site.pool);
 }
@@ -304,18 +305,18 @@ static bool is_ready(const fl_http_client *client)
             fl_buf_len(&client->endpoint) > 0);
 }
 
-static fl_status post_message(fl_http_client *client, const fl_span *parts,
-                              size_t count, bool urgent)
+static fl_status post_message(fl_http_client *client, const fl_post_text *text,
+                              bool urgent)
 {
     fl_post *post;
 
-    if (fl_span_total(parts, count) > client->max_message)
+    if (fl_span_total(text->parts, text->count) > client->max_message)
         return FL_E_TOO_BIG;
     if (!is_ready(client)) {
         client->refused = true;
         return urgent ? FL_E_STATE : FL_BUSY;
     }
-    fl_status rc = fl_post_new(client, parts, count, &post);
+    fl_status rc = fl_post_new(client, text, &post);
     if (rc != FL_OK)
         return rc;
     bool is_note = post->msg.kind == FL_MSG_NOTIFICATION;
@@ -339,7 +340,17 @@ static fl_status send(fl_link *link, void *reply_stream, const fl_span *parts,
                       size_t count)
 {
     (void)reply_stream;
-    return post_message(client_of(link), parts, count, false);
+    return post_message(client_of(link),
+                        &(fl_post_text){.parts = parts, .count = count}, false);
+}
+
+static fl_status relay(fl_link *link, const fl_relay *relayed)
+{
+    return post_message(client_of(link),
+                        &(fl_post_text){.parts = relayed->parts,
+                                        .count = relayed->count,
+                                        .relay = relayed},
+                        false);
 }
 
 static fl_status answer(fl_link *link, void *reply_stream, int code,
@@ -347,8 +358,10 @@ static fl_status answer(fl_link *link, void *reply_stream, int code,
 {
     (void)reply_stream;
     (void)code;
-    return count > 0 ? post_message(client_of(link), parts, count, true)
-                     : FL_OK;
+    if (count == 0)
+        return FL_OK;
+    return post_message(client_of(link),
+                        &(fl_post_text){.parts = parts, .count = count}, true);
 }
 
 static fl_span about(const fl_link *link)
@@ -391,6 +404,14 @@ static void info(const fl_link *link, fl_link_info *out)
     snprintf(out->peer, sizeof out->peer, "%.*s", (int)name.len, name.ptr);
 }
 
+/* Custom ones may be credentials. */
+static void wipe_fields(fl_fields *fields)
+{
+    if (fields->text.ptr != NULL)
+        fl_mem_wipe(fields->text.ptr, fields->text.cap);
+    fl_fields_deinit(fields);
+}
+
 static void free_link(fl_link *link)
 {
     fl_http_client *client = client_of(link);
@@ -400,10 +421,12 @@ static void free_link(fl_link *link)
     hand_back(client);
     fl_http_client_session_deinit(client);
     fl_http_channel_deinit(client);
+    fl_post_free_spares(client);
     fl_http_pool_free(client->site.pool);
     fl_proxy_deinit(&client->proxy);
     fl_tls_unref(client->tls);
-    fl_fields_deinit(&client->fields);
+    wipe_fields(&client->fields);
+    wipe_fields(&client->post_fields);
     fl_mirrors_deinit(&client->mirrors);
     fl_buf_reset(&client->authority);
     fl_buf_reset(&client->target);
@@ -415,8 +438,8 @@ static void free_link(fl_link *link)
     {                                                                          \
         .name = (kind),                                                        \
         .traits = FL_LINK_NETWORK | FL_LINK_RECONNECTS | (more_traits),        \
-        .send = send, .answer = answer, .close = close_link, .cancel = cancel, \
-        .about = about, .free = free_link, .info = info,                       \
+        .send = send, .relay = relay, .answer = answer, .close = close_link,   \
+        .cancel = cancel, .about = about, .free = free_link, .info = info,     \
     }
 
 const fl_transport fl_http_client_transport = CLIENT_ROW("http", 0);

@@ -15,7 +15,6 @@
 #include "base/base64.h"
 #include "base/span.h"
 #include "base/status.h"
-#include "rpc/claim.h"
 #include "rpc/extract.h"
 #include "transport/http_options.h"
 
@@ -79,9 +78,11 @@ static fl_status encode_from(fl_buf *text, size_t at)
     return rc;
 }
 
-/* What a value was made to lies here; the view comes last, for the buffer
- * may move while it grows. */
+/* A value. Most stand in the message as they are to be sent, and are lent from
+ * there. Others are made, and lie in the head's text; the view of those comes
+ * last, for the buffer may move while it grows. */
 typedef struct made {
+    const char *lent; /* or NULL */
     size_t at, len;
 } made;
 
@@ -93,31 +94,32 @@ static fl_status seal(fl_http_head *head, size_t at, made *out)
 
     if (!is_plain(fl_span_from(fl_buf_view(&head->text), at)))
         rc = encode_from(&head->text, at);
-    *out = (made){at, fl_buf_len(&head->text) - at};
+    *out = (made){.at = at, .len = fl_buf_len(&head->text) - at};
     return rc;
 }
 
-static fl_status make(fl_http_head *head, fl_span token, made *out)
+/* `text` is what stands between the quotes of a string. */
+static fl_status make(fl_http_head *head, fl_span text, made *out)
 {
     size_t at = fl_buf_len(&head->text);
-    fl_status rc = fl_extract_text(token, &head->text);
 
-    return rc == FL_OK ? seal(head, at, out) : rc;
-}
-
-static fl_status make_method(fl_http_head *head, const fl_msg *msg, made *out)
-{
-    size_t at = fl_buf_len(&head->text);
-    fl_status rc = fl_extract_method(msg, &head->text);
-
+    if (text.len > 0 && fl_span_find(text, '\\') == text.len &&
+        is_plain(text)) {
+        *out = (made){.lent = text.ptr, .len = text.len};
+        return FL_OK;
+    }
+    fl_status rc = fl_extract_meaning(text, &head->text);
     return rc == FL_OK ? seal(head, at, out) : rc;
 }
 
 static fl_span view_of(const fl_http_head *head, made value)
 {
-    fl_span all = fl_buf_view(&head->text);
-    fl_span text = value.len > 0 ? fl_span_from(all, value.at) : FL_SPAN("");
+    fl_span text = FL_SPAN("");
 
+    if (value.lent != NULL)
+        return (fl_span){value.lent, value.len};
+    if (value.len > 0)
+        text = fl_span_from(fl_buf_view(&head->text), value.at);
     text.len = value.len;
     return text;
 }
@@ -156,7 +158,7 @@ static fl_status make_param(void *user, fl_span name, fl_span text)
         rc = fl_buf_append(out, name);
     if (rc != FL_OK)
         return rc;
-    params->name[params->count] = (made){at, fl_buf_len(out) - at};
+    params->name[params->count] = (made){.at = at, .len = fl_buf_len(out) - at};
     lower_ascii(out->ptr + out->start + at, fl_buf_len(out) - at);
     at = fl_buf_len(out);
     rc = fl_buf_append(out, text);
@@ -167,15 +169,17 @@ static fl_status make_param(void *user, fl_span name, fl_span text)
 static fl_status add_modern(fl_http_head *head, const fl_http_client *client,
                             const fl_msg *msg, const fl_claim *claim)
 {
-    struct params params = {.head = head};
+    struct params params;
     fl_span name = fl_extract_object(msg);
     made version = {0}, method = {0}, object = {0};
-    fl_status rc = make(head, claim->version, &version);
+    fl_status rc = make(head, fl_extract_inside(claim->version), &version);
 
+    params.head = head; /* the rest of it is large */
+    params.count = 0;
     if (rc == FL_OK)
-        rc = make_method(head, msg, &method);
+        rc = make(head, msg->method, &method);
     if (rc == FL_OK)
-        rc = make(head, name, &object);
+        rc = make(head, fl_extract_inside(name), &object);
     if (rc == FL_OK)
         rc = fl_mirrors_each(&client->mirrors, msg, make_param, &params);
     if (rc != FL_OK)
@@ -205,14 +209,11 @@ static void add_session(fl_http_head *head, const fl_http_client *client)
 fl_status fl_http_head_message(fl_http_head *head, const fl_http_client *client,
                                const fl_post *post, const fl_msg *msg)
 {
-    fl_claim claim;
+    const fl_claim *claim = &msg->inner.claim;
 
     start(head);
-    add(head, FL_FIELD_CONTENT_TYPE, FL_SPAN("application/json"));
-    add(head, FL_FIELD_ACCEPT, FL_SPAN("application/json, text/event-stream"));
-    fl_claim_read(msg, &claim);
-    if (claim.present)
-        return add_modern(head, client, msg, &claim);
+    if (claim->present)
+        return add_modern(head, client, msg, claim);
     if (!post->initialize && !post->on_channel)
         add_session(head, client);
     return FL_OK;

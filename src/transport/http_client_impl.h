@@ -37,7 +37,7 @@ typedef enum fl_http_mode {
 
 /* One message of ours on its way; or the DELETE of a session. */
 struct fl_post {
-    fl_list node; /* in client->posts or client->held */
+    fl_list node; /* in client->posts, held or spares */
     fl_http_client *client;
     fl_flight flight;
     fl_badge badge;
@@ -66,8 +66,9 @@ struct fl_http_client {
     fl_http_site site;
     fl_proxy proxy;
     fl_tls *tls;
-    fl_auth *auth; /* NULL: none, or not ours any more */
-    fl_fields fields;
+    fl_auth *auth;         /* NULL: none, or not ours any more */
+    fl_fields fields;      /* with every request */
+    fl_fields post_fields; /* with every POST: those, and what it always says */
     fl_buf authority;
     fl_buf target;
     size_t max_message;
@@ -75,6 +76,8 @@ struct fl_http_client {
     fl_backoff outage; /* between sessions */
     fl_timer life;     /* opening, coming back, closing */
     fl_list posts;
+    fl_list spares; /* posts that ended, clean */
+    unsigned spare_count;
     fl_span about; /* while a message is delivered: whose stream it came by */
     fl_list held;  /* behind `gate` */
     fl_post *gate; /* notifications/initialized, until it has arrived */
@@ -153,10 +156,19 @@ FL_MUST_USE fl_status fl_http_head_show(fl_http_head *head, fl_badge *badge,
 void fl_http_head_deinit(fl_http_head *head);
 
 /* http_client_post.c */
-FL_MUST_USE fl_status fl_post_new(fl_http_client *client, const fl_span *parts,
-                                  size_t count, fl_post **out);
+/* What is to be sent. Without parts: nothing, and it has no message. */
+typedef struct fl_post_text {
+    const fl_span *parts;
+    size_t count;
+    const fl_relay
+        *relay; /* whose parts they are; NULL: nobody has read them */
+} fl_post_text;
+/* FL_E_BAD_MESSAGE: it is none. */
+FL_MUST_USE fl_status fl_post_new(fl_http_client *client,
+                                  const fl_post_text *text, fl_post **out);
 FL_MUST_USE fl_status fl_post_start(fl_post *post, bool urgent);
 void fl_post_free(fl_post *post);
+void fl_post_free_spares(fl_http_client *client);
 
 /* http_client_answer.c: the last of a post. All but the first two of these end
  * in its being gone, and others' going on. */

@@ -1,6 +1,10 @@
 /*
  * http_client_post.c - one message on its way.
  *
+ * Where many are under way, one begins as soon as another ends. So those that
+ * ended are kept, with their buffers if these are small, and used again: then
+ * a message costs no allocation.
+ *
  * A message is never sent twice to find out what became of it. But a stream
  * that broke before the answer, and whose events had names, is asked for
  * again, by the last name that came. And what was refused for want of
@@ -12,13 +16,14 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "io/loop.h"
-#include "rpc/claim.h"
 
 enum {
     LINGER_MS = 1000,
     RESUMES_MAX = 5,
     RESUME_FIRST_MS = 1000,
     RESUME_MAX_MS = 30000,
+    SPARES_MAX = 64,
+    SPARE_TEXT = 4096, /* bytes: one that grew past that is not kept */
 };
 
 static const fl_flight_events flight_events;
@@ -31,16 +36,20 @@ static fl_post *post_of(fl_flight *flight)
     return FL_LIST_ENTRY(flight, fl_post, flight);
 }
 
-static fl_status read_message(fl_post *post)
+/* What a relay says of the message holds for the copy, too. */
+static fl_status read_message(fl_post *post, const fl_relay *relay)
 {
-    fl_claim claim;
-    fl_status rc = fl_http_read(fl_buf_view(&post->text), &post->msg);
+    fl_span text = fl_buf_view(&post->text);
+    fl_status rc = FL_OK;
 
+    if (relay != NULL)
+        fl_msg_renumbered(relay->msg, relay->id, text.ptr, &post->msg);
+    else
+        rc = fl_http_read(text, &post->msg);
     if (rc != FL_OK)
         return FL_E_BAD_MESSAGE;
     const fl_msg *msg = &post->msg;
-    fl_claim_read(msg, &claim);
-    post->modern = claim.present;
+    post->modern = msg->inner.claim.present;
     post->initialize = msg->kind == FL_MSG_REQUEST && !post->modern &&
                        fl_msg_method_is(msg, FL_SPAN("initialize"));
     if (msg->kind == FL_MSG_REQUEST)
@@ -48,29 +57,48 @@ static fl_status read_message(fl_post *post)
     return FL_OK;
 }
 
-fl_status fl_post_new(fl_http_client *client, const fl_span *parts,
-                      size_t count, fl_post **out)
+static fl_post *make(fl_http_client *client)
 {
     fl_post *post = fl_mem_zalloc(sizeof *post);
-    fl_status rc = FL_OK;
 
-    *out = NULL;
     if (post == NULL)
-        return FL_E_NOMEM;
+        return NULL;
     post->client = client;
     fl_list_init(&post->node);
     fl_buf_init(&post->text, client->max_message);
     fl_buf_init(&post->refusal_text, client->max_message);
     fl_fragments_init(&post->fragments, client->max_message);
     fl_flight_init(&post->flight, &client->site, &flight_events);
-    fl_badge_init(&post->badge, client->auth, on_authorized, post);
     fl_timer_init(&post->again, client->link.loop, on_again, post);
+    return post;
+}
+
+static fl_post *take_spare(fl_http_client *client)
+{
+    fl_list *node = fl_list_take(&client->spares);
+
+    if (node == NULL)
+        return make(client);
+    client->spare_count--;
+    return FL_LIST_ENTRY(node, fl_post, node);
+}
+
+fl_status fl_post_new(fl_http_client *client, const fl_post_text *text,
+                      fl_post **out)
+{
+    fl_post *post = take_spare(client);
+    fl_status rc = FL_OK;
+
+    *out = NULL;
+    if (post == NULL)
+        return FL_E_NOMEM;
+    fl_badge_init(&post->badge, client->auth, on_authorized, post);
     post->patience =
         (fl_backoff){RESUME_FIRST_MS, RESUME_MAX_MS, RESUMES_MAX, 0};
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&post->text, parts[i]);
-    if (rc == FL_OK && count > 0)
-        rc = read_message(post);
+    for (size_t i = 0; i < text->count && rc == FL_OK; i++)
+        rc = fl_buf_append(&post->text, text->parts[i]);
+    if (rc == FL_OK && text->count > 0)
+        rc = read_message(post, text->relay);
     if (rc != FL_OK) {
         fl_post_free(post);
         return rc;
@@ -79,19 +107,58 @@ fl_status fl_post_new(fl_http_client *client, const fl_span *parts,
     return FL_OK;
 }
 
-void fl_post_free(fl_post *post)
+static void destroy(fl_post *post)
 {
-    fl_list_remove(&post->node);
-    if (post->client->gate == post)
-        post->client->gate = NULL;
-    fl_timer_stop(&post->again);
     fl_flight_deinit(&post->flight);
+    fl_buf_reset(&post->text);
+    fl_mem_free(post);
+}
+
+/* As a new one is, but for the memory it has. */
+static void clean(fl_post *post)
+{
+    fl_timer_stop(&post->again);
+    fl_flight_rest(&post->flight);
     fl_badge_deinit(&post->badge);
     fl_fragments_deinit(&post->fragments);
-    fl_buf_reset(&post->text);
+    fl_fragments_init(&post->fragments, post->client->max_message);
+    fl_buf_clear(&post->text);
     fl_buf_reset(&post->refusal_text);
+    fl_buf_init(&post->refusal_text, post->client->max_message);
     fl_mem_free(post->minted);
-    fl_mem_free(post);
+    post->minted = NULL;
+    post->msg.kind = FL_MSG_INVALID;
+    post->id = (fl_span){0};
+    post->session = post->refusal = 0;
+    post->initialize = post->modern = post->answered = false;
+    post->resuming = post->on_channel = false;
+    post->blame.status = FL_OK;
+}
+
+void fl_post_free(fl_post *post)
+{
+    fl_http_client *client = post->client;
+
+    fl_list_remove(&post->node);
+    if (client->gate == post)
+        client->gate = NULL;
+    clean(post);
+    if (client->spare_count == SPARES_MAX || post->text.cap > SPARE_TEXT ||
+        client->link.state == FL_LINK_CLOSING) {
+        destroy(post);
+        return;
+    }
+    client->spare_count++;
+    fl_list_prepend(&client->spares, &post->node);
+}
+
+void fl_post_free_spares(fl_http_client *client)
+{
+    fl_list *node;
+
+    while ((node = fl_list_take(&client->spares)) != NULL)
+        destroy(FL_LIST_ENTRY(node, fl_post, node));
+    client->spare_count = 0;
 }
 
 fl_status fl_post_start(fl_post *post, bool urgent)
@@ -116,6 +183,7 @@ fl_status fl_post_start(fl_post *post, bool urgent)
             fl_flight_start(&post->flight, &(fl_flight_request){
                                                .method = FL_SPAN("POST"),
                                                .target = target,
+                                               .common = &client->post_fields,
                                                .fields = head.fields,
                                                .count = head.count,
                                                .body = fl_buf_view(&post->text),

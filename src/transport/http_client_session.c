@@ -187,7 +187,7 @@ fl_status fl_http_client_session_delete(fl_http_client *client)
 {
     fl_http_head head;
     fl_post *post;
-    fl_status rc = fl_post_new(client, NULL, 0, &post);
+    fl_status rc = fl_post_new(client, &(fl_post_text){0}, &post);
 
     if (rc != FL_OK)
         return rc;

@@ -20,6 +20,7 @@
 enum {
     CUSTOM_MAX = 64,
     OWN_FIELDS = 3,
+    POST_FIELDS = 2,
     AUTHORITY_MAX = 300,
     TUNNEL_MAX = 8 * 1024,
     ENDPOINT_MAX = 8 * 1024,
@@ -79,10 +80,22 @@ static fl_status name_site(fl_http_client *client, fl_error *error)
     return rc == FL_OK ? FL_OK : no_memory(error);
 }
 
+static fl_status prepare(fl_http_client *client, fl_field *fields, size_t count)
+{
+    fl_status rc = fl_fields_init(&client->fields, fields, count);
+
+    client->site.fields = &client->fields;
+    fields[count++] = FL_FIELD_SET(CONTENT_TYPE, FL_SPAN("application/json"));
+    fields[count++] =
+        FL_FIELD_SET(ACCEPT, FL_SPAN("application/json, text/event-stream"));
+    return rc == FL_OK ? fl_fields_init(&client->post_fields, fields, count)
+                       : rc;
+}
+
 static fl_status make_fields(fl_http_client *client, const fl_options *options,
                              fl_error *error)
 {
-    fl_field fields[OWN_FIELDS + CUSTOM_MAX];
+    fl_field fields[OWN_FIELDS + CUSTOM_MAX + POST_FIELDS];
     fl_buf names;
     size_t count = 0;
 
@@ -97,8 +110,7 @@ static fl_status make_fields(fl_http_client *client, const fl_options *options,
         fl_http_fields_custom(options->http.headers, fields,
                               OWN_FIELDS + CUSTOM_MAX, &count, &names, error);
     if (rc == FL_OK) {
-        rc = fl_fields_init(&client->fields, fields, count);
-        client->site.fields = &client->fields;
+        rc = prepare(client, fields, count);
         if (rc != FL_OK)
             fl_error_set(error, rc, "option http.headers: %s",
                          fl_status_text(rc));
@@ -112,6 +124,7 @@ static fl_status make_tls(fl_http_client *client, const fl_options *options,
 {
     static const char *const both[] = {"h2", "http/1.1", NULL};
     static const char *const old[] = {"http/1.1", NULL};
+    static const char *const h2[] = {"h2", NULL};
 
     if (!has_scheme(&client->address, "https"))
         return FL_OK;
@@ -121,7 +134,9 @@ static fl_status make_tls(fl_http_client *client, const fl_options *options,
             .key_file = options->tls.key_file,
             .ca_file = options->tls.ca_file,
             .insecure_skip_verify = options->tls.insecure_skip_verify,
-            .alpn = options->http.http1_only ? old : both,
+            .alpn = options->http.http1_only   ? old
+                    : options->http.http2_only ? h2
+                                               : both,
         },
         &client->tls, error);
 }
@@ -251,6 +266,7 @@ static fl_http_client *make(fl_loop *loop, const fl_address *address,
     };
     fl_mirrors_init(&client->mirrors);
     fl_list_init(&client->posts);
+    fl_list_init(&client->spares);
     fl_list_init(&client->held);
     fl_buf_init(&client->authority, AUTHORITY_MAX);
     fl_buf_init(&client->target, sizeof address->target + 1);

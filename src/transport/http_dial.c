@@ -44,13 +44,26 @@ static void on_body(fl_exchange *exchange, fl_span bytes, void *user)
     call->events->on_body(call, bytes);
 }
 
+/* In front of `before`, in the list of those that may be used. */
+static void move(fl_dial *dial, fl_list *before)
+{
+    if (&dial->node == before)
+        return;
+    fl_list_remove(&dial->node);
+    fl_list_append(before, &dial->node);
+}
+
 static fl_http_call *take_back(fl_exchange *exchange)
 {
     fl_http_call *call = fl_exchange_user(exchange);
 
+    fl_dial *dial = call->dial;
+
     call->exchange = NULL;
     call->dial = NULL;
     call->pool = NULL;
+    if (!dial->dying) /* it can perhaps take another now: let it be found */
+        move(dial, dial->pool->dials.next);
     return call;
 }
 
@@ -111,6 +124,7 @@ static void on_stream_data(void *user, fl_span bytes)
 {
     fl_dial *dial = user;
 
+    dial->heard = true;
     if (dial->http != NULL)
         fl_http_feed(dial->http, bytes);
 }
@@ -123,47 +137,76 @@ static void on_stream_drain(void *user)
         fl_http_drained(dial->http);
 }
 
+/* 0: TLS was to agree on HTTP/2, and has not. Without TLS there is nobody to
+ * agree, and what is known before is done. */
 static unsigned agreed_version(const fl_dial *dial)
 {
-    if (dial->pool->version != 0)
-        return dial->pool->version;
-    return fl_span_equal(fl_stream_alpn(dial->stream), FL_SPAN("h2")) ? 20 : 11;
+    const fl_http_pool *pool = dial->pool;
+    bool is_h2 = fl_span_equal(fl_stream_alpn(dial->stream), FL_SPAN("h2"));
+
+    if (pool->version == 20)
+        return pool->connect.tls == NULL || is_h2 ? 20 : 0;
+    if (pool->version != 0)
+        return pool->version;
+    return is_h2 ? 20 : 11;
+}
+
+static void fail(fl_dial *dial, fl_status status, const char *what)
+{
+    fl_error why;
+
+    fl_error_set(&why, status, "%s", what);
+    fl_dial_kill(dial);
+    fl_http_pool_failed(dial->pool, &why);
 }
 
 static void on_stream_open(void *user)
 {
     fl_dial *dial = user;
     unsigned version = agreed_version(dial);
+
+    if (version == 0) {
+        fail(dial, FL_E_UNSUPPORTED, "the server does not speak HTTP/2");
+        return;
+    }
     fl_status rc = fl_http_new(&(fl_http_options){.version = version,
                                                   .client = true,
+                                                  .gather = true,
                                                   .events = &http_events,
                                                   .user = dial},
                                &dial->http);
-    fl_error why;
-
     if (rc != FL_OK) {
-        fl_error_set(&why, rc, "%s", fl_status_text(rc));
-        fl_dial_kill(dial);
-        fl_http_pool_failed(dial->pool, &why);
+        fail(dial, rc, fl_status_text(rc));
         return;
     }
     dial->pool->kind = version == 20 ? FL_HTTP_KIND_MANY : FL_HTTP_KIND_ONE;
     fl_http_pool_settle(dial->pool, dial);
 }
 
-/* Bytes of ours that still wait for the turn's end when the server's end of
- * file comes in have reached nobody: a server closes idle connections when it
- * likes, and that must not cost a request. */
+/* It was spoken to in HTTP/2 because somebody said so, and never answered. */
+static bool is_mute(const fl_dial *dial)
+{
+    return !dial->heard && dial->pool->version == 20 &&
+           dial->pool->connect.tls == NULL;
+}
+
+/* Bytes of ours that still wait for the turn's end, in the stream or in the
+ * codec, when the server's end of file comes in have reached nobody: a server
+ * closes idle connections when it likes, and that must not cost a request. */
 static void lose(fl_dial *dial, const fl_error *why)
 {
     fl_error told = *why;
+    bool said = dial->written > 0 || fl_http_open(dial->http) > 0;
 
-    dial->unsent = why->status == FL_END && dial->written > 0 &&
+    dial->unsent = why->status == FL_END && said &&
                    fl_stream_pending(dial->stream) >= dial->written;
-    if (why->status == FL_END && !dial->unsent)
+    if (why->status == FL_END && !dial->unsent && !is_mute(dial))
         fl_http_end_input(dial->http);
     if (why->status == FL_END)
-        fl_error_set(&told, FL_E_CLOSED, "the server closed the connection");
+        fl_error_set(&told, FL_E_CLOSED, "%s",
+                     is_mute(dial) ? "the server closed the connection without "
+                                     "a word: perhaps it does not speak HTTP/2"
+                                   : "the server closed the connection");
     fl_dial_kill(dial);
     fl_http_lose(dial->http, &told);
 }
@@ -247,36 +290,20 @@ bool fl_dial_is_stale(const fl_dial *dial)
     return fl_http_open(dial->http) == 0 && fl_stream_peer_left(dial->stream);
 }
 
-static fl_status say(fl_exchange *exchange, fl_span body)
-{
-    fl_status rc = FL_OK;
-
-    if (body.len > 0)
-        rc = fl_exchange_send(exchange, &body, 1, true);
-    if (rc == FL_OK && body.len > 0)
-        fl_exchange_finish(exchange);
-    return rc;
-}
-
 fl_status fl_dial_launch(fl_dial *dial, fl_http_call *call)
 {
-    fl_timer_stop(&dial->timer);
+    if (dial->resting)
+        fl_timer_stop(&dial->timer);
     dial->resting = false;
     if (fl_http_open(dial->http) == 0)
         dial->written = 0;
-    call->heading.length = (int64_t)call->body.len;
-    fl_status rc =
-        fl_http_request(dial->http, &call->heading, call, &call->exchange);
+    fl_status rc = fl_http_ask(dial->http, &call->heading, call->body, call,
+                               &call->exchange);
     if (rc != FL_OK)
         return rc;
-    rc = say(call->exchange, call->body);
-    if (rc != FL_OK) {
-        fl_exchange *exchange = call->exchange;
-        call->exchange = NULL;
-        fl_exchange_reset(exchange);
-        return rc;
-    }
     call->dial = dial;
+    if (!fl_dial_usable(dial)) /* others are looked at first from now on */
+        move(dial, &dial->pool->dials);
     return FL_OK;
 }
 
@@ -289,7 +316,9 @@ void fl_dial_kill(fl_dial *dial)
     fl_timer_stop(&dial->timer);
     fl_list_remove(&dial->node);
     fl_list_append(&dial->pool->dying, &dial->node);
-    if (dial->http != NULL && fl_stream_pending(dial->stream) > 0)
+    /* what is tried again elsewhere must not be heard here */
+    if (dial->http != NULL && !dial->unsent &&
+        fl_stream_pending(dial->stream) > 0)
         fl_stream_close_after_flush(dial->stream, LAST_WORDS_MS);
     else
         fl_stream_close(dial->stream);
@@ -297,8 +326,10 @@ void fl_dial_kill(fl_dial *dial)
 
 void fl_dial_settle_later(fl_dial *dial)
 {
-    if (!dial->dying)
-        fl_timer_start(&dial->timer, 0);
+    if (dial->dying || (!dial->resting && fl_timer_running(&dial->timer)))
+        return;
+    dial->resting = false;
+    fl_timer_start(&dial->timer, 0);
 }
 
 void fl_dial_rest(fl_dial *dial, uint64_t ms)

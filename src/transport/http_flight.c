@@ -19,6 +19,7 @@
 enum {
     TARGET_MAX = 8 * 1024,
     REDIRECTS_MAX = 5,
+    KEPT_MAX = 4096, /* bytes of a buffer that is kept from one to the next */
 };
 
 static const fl_http_call_events call_events;
@@ -36,11 +37,20 @@ void fl_flight_init(fl_flight *flight, const fl_http_site *site,
     fl_timer_init(&flight->timer, site->loop, on_timer, flight);
 }
 
+static void empty(fl_buf *buf)
+{
+    if (buf->cap > KEPT_MAX)
+        fl_buf_reset(buf);
+    else
+        fl_buf_clear(buf);
+}
+
 static void forget_response(fl_flight *flight)
 {
-    fl_inflate_free(flight->inflate);
+    if (flight->inflate != NULL)
+        fl_inflate_free(flight->inflate);
     flight->inflate = NULL;
-    fl_buf_reset(&flight->text);
+    empty(&flight->text);
     flight->status = 0;
     flight->wait_s = 0;
     flight->is_stream = flight->is_moved = flight->is_lasting = false;
@@ -52,23 +62,36 @@ static void forget_fields(fl_flight *flight)
 {
     fl_buf *text = &flight->fields.text;
 
-    if (!flight->has_fields)
-        return;
-    if (text->ptr != NULL)
-        fl_mem_wipe(text->ptr, text->cap);
-    fl_fields_deinit(&flight->fields);
-    flight->has_fields = false;
+    if (fl_buf_len(text) > 0)
+        fl_mem_wipe(text->ptr, fl_buf_len(text));
+    if (text->cap > KEPT_MAX)
+        fl_fields_deinit(&flight->fields);
+    else
+        fl_fields_clear(&flight->fields);
 }
 
-void fl_flight_deinit(fl_flight *flight)
+void fl_flight_rest(fl_flight *flight)
 {
     if (flight->gone != NULL)
         *flight->gone = true;
+    flight->gone = NULL;
     fl_timer_stop(&flight->timer);
     fl_http_call_cancel(&flight->call);
     forget_response(flight);
     forget_fields(flight);
+    if (flight->has_events) {
+        fl_sse_deinit(&flight->sse);
+        fl_sse_init(&flight->sse, flight->site->max_body);
+    }
+    flight->has_events = flight->follows_all = false;
+}
+
+void fl_flight_deinit(fl_flight *flight)
+{
+    fl_flight_rest(flight);
+    fl_fields_deinit(&flight->fields);
     fl_buf_reset(&flight->target);
+    fl_buf_reset(&flight->text);
     fl_sse_deinit(&flight->sse);
     *flight = (fl_flight){0};
 }
@@ -99,13 +122,13 @@ fl_status fl_flight_start(fl_flight *flight, const fl_flight_request *request)
     const fl_http_site *site = flight->site;
 
     forget_response(flight);
-    fl_sse_restart(&flight->sse);
+    if (flight->has_events)
+        fl_sse_restart(&flight->sse);
     flight->redirects = 0;
     flight->retried = flight->unsent = false;
     forget_fields(flight);
     fl_status rc =
-        fl_fields_init(&flight->fields, request->fields, request->count);
-    flight->has_fields = rc == FL_OK;
+        fl_fields_fill(&flight->fields, request->fields, request->count);
     if (rc == FL_OK)
         rc = set_target(flight, request->target);
     if (rc != FL_OK)
@@ -114,9 +137,8 @@ fl_status fl_flight_start(fl_flight *flight, const fl_flight_request *request)
         .method = request->method,
         .scheme = site->url.scheme,
         .authority = site->authority,
-        .common = site->fields,
-        .fields = flight->fields.fields,
-        .count = flight->fields.count,
+        .common = request->common != NULL ? request->common : site->fields,
+        .own = &flight->fields,
     };
     flight->call.body = request->body;
     flight->call.urgent = request->urgent;
@@ -284,6 +306,7 @@ static void on_head(fl_http_call *call, const fl_head *head)
     }
     flight->is_stream = head->status == 200 &&
                         fl_field_media_is(type, FL_SPAN("text/event-stream"));
+    flight->has_events = flight->has_events || flight->is_stream;
     expect_coding(flight, head);
     if (flight->events->on_head != NULL)
         flight->events->on_head(flight, head);

@@ -46,8 +46,9 @@ typedef struct fl_flight_events {
 } fl_flight_events;
 
 typedef struct fl_flight_request {
-    fl_span method; /* kept */
-    fl_span target; /* copied, as are the fields */
+    fl_span method;          /* kept */
+    fl_span target;          /* copied, as are the fields */
+    const fl_fields *common; /* kept: instead of the site's; or NULL */
     const fl_field *fields;
     size_t count;
     fl_span body; /* borrowed until it is over */
@@ -73,7 +74,7 @@ struct fl_flight {
     bool is_stream;
     bool is_moved;   /* another try is due when this response has ended */
     bool is_lasting; /* only the peer's end of it is waited for */
-    bool has_fields;
+    bool has_events; /* the parser of these has been used */
     bool retried;
     bool unsent; /* it was lost, and nothing of it was sent */
     bool follows_all; /* 301 to 303, too: for a GET of an event stream */
@@ -82,7 +83,10 @@ struct fl_flight {
 
 void fl_flight_init(fl_flight *flight, const fl_http_site *site,
                     const fl_flight_events *events);
-/* Breaks off what is under way. */
+/* Breaks off what is under way. What is left is as new, but for small buffers,
+ * which are used again; secrets are wiped. */
+void fl_flight_rest(fl_flight *flight);
+/* The same, and nothing is left. */
 void fl_flight_deinit(fl_flight *flight);
 
 /* FL_OK, FL_BUSY, FL_E_NOMEM, FL_E_INVALID: a field that may not be sent. No

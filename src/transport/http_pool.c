@@ -91,8 +91,12 @@ void fl_http_pool_close(fl_http_pool *pool)
         return;
     pool->closing = true;
     assert(fl_list_empty(&pool->waiting));
-    while (!fl_list_empty(&pool->dials))
-        fl_dial_kill(FL_LIST_ENTRY(pool->dials.next, fl_dial, node));
+    while (!fl_list_empty(&pool->dials)) {
+        fl_dial *dial = FL_LIST_ENTRY(pool->dials.next, fl_dial, node);
+        if (dial->http != NULL)
+            fl_http_flush(dial->http);
+        fl_dial_kill(dial);
+    }
     if (fl_list_empty(&pool->dying))
         fl_timer_start(&pool->gone, 0);
 }
@@ -102,6 +106,8 @@ size_t fl_http_pool_count(const fl_http_pool *pool)
     return pool->count;
 }
 
+/* Those that can be used stand in front, so that this looks at the others only
+ * when there is none. */
 static fl_dial *find_usable(const fl_http_pool *pool)
 {
     for (fl_list *at = pool->dials.next; at != &pool->dials; at = at->next) {
@@ -237,7 +243,8 @@ static void serve(fl_http_pool *pool)
     fl_http_call *call;
     fl_status rc = FL_OK;
 
-    while (find_usable(pool) != NULL && (call = first_in_line(pool)) != NULL) {
+    while (pool->queued > 0 && find_usable(pool) != NULL &&
+           (call = first_in_line(pool)) != NULL) {
         rc = launch(pool, call);
         if (rc == FL_AGAIN) {
             wait_in_line(pool, call);

@@ -41,6 +41,7 @@ struct fl_dial {
     fl_http *http; /* NULL until it is open */
     fl_timer timer;
     size_t written; /* bytes since the last exchange began */
+    bool heard;     /* the server has said something */
     bool dying;
     bool unsent;  /* what is lost now had not left yet */
     bool held;    /* the codec keeps input back */

@@ -103,6 +103,20 @@ fl_status fl_link_send(fl_link *link, const fl_span *parts, size_t count)
     return send(link, NULL, parts, count);
 }
 
+fl_status fl_link_relay(fl_link *link, const fl_msg *msg, fl_span id)
+{
+    const fl_transport *transport = link->transport;
+    fl_relay relay = {.msg = msg, .id = id};
+
+    if (!may_send(link))
+        return FL_E_STATE;
+    relay.count = fl_msg_renumber(msg, id, relay.parts);
+    fl_status rc = transport->relay != NULL
+                       ? transport->relay(link, &relay)
+                       : transport->send(link, NULL, relay.parts, relay.count);
+    return count_sent(link, rc, fl_span_total(relay.parts, relay.count));
+}
+
 fl_status fl_reply_send(fl_reply reply, const fl_span *parts, size_t count)
 {
     return send(reply.link, reply.stream, parts, count);

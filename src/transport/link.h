@@ -144,6 +144,15 @@ enum { FL_LINK_PARTS = 20 };
 FL_MUST_USE fl_status fl_link_send(fl_link *link, const fl_span *parts,
                                    size_t count);
 
+/*
+ * Passes on a request that has been read, under an id of ours, a raw token,
+ * which takes the place of its own and of its progress token. As
+ * fl_link_send(); but a transport that has to know what it carries is told,
+ * and does not read it a second time.
+ */
+FL_MUST_USE fl_status fl_link_relay(fl_link *link, const fl_msg *msg,
+                                    fl_span id);
+
 /* A message about the request that is not its answer: a notification or a
  * request of ours. As fl_link_send(). */
 FL_MUST_USE fl_status fl_reply_send(fl_reply reply, const fl_span *parts,

@@ -11,6 +11,14 @@
 #include "transport/address.h"
 #include "transport/link.h"
 
+/* A request that is passed on. */
+typedef struct fl_relay {
+    const fl_msg *msg; /* as it was read */
+    fl_span id;        /* what it is called from here on */
+    fl_span parts[FL_MSG_RENUMBERED];
+    size_t count;
+} fl_relay;
+
 struct fl_transport {
     const char *name;
     const char *const *schemes; /* NULL-terminated */
@@ -36,6 +44,9 @@ struct fl_transport {
      * it belongs to, or NULL. */
     fl_status (*send)(fl_link *link, void *reply_stream, const fl_span *parts,
                       size_t count);
+    /* fl_link_relay(): the parts are `msg` under another id, fit to send. NULL:
+     * they are sent as any others. */
+    fl_status (*relay)(fl_link *link, const fl_relay *relay);
     /* The answer, which passes the high water mark; `code` is 0 or its error's.
      * Without parts the reply ends without one. */
     fl_status (*answer)(fl_link *link, void *reply_stream, int code,

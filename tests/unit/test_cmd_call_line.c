@@ -124,6 +124,22 @@ static void test_call_line_takes_headers_for_http(void **state)
     done(given);
 }
 
+static void test_call_line_takes_http2_for_http(void **state)
+{
+    struct given *given = parse(W("http://h/mcp", "--http2", "tools"));
+
+    (void)state;
+    assert_int_equal(given->status, FL_OK);
+    assert_true(given->line.client.connection.http.http2_only);
+    done(given);
+    given = parse(W("http://h/mcp", "tools"));
+    assert_false(given->line.client.connection.http.http2_only);
+    done(given);
+    refuse("--http2: it is for a server at http:// or https://, not for ws:",
+           W("ws://h/mcp", "--http2"));
+    refuse("not for a command", W("tools", "--http2", "--", "x"));
+}
+
 static void test_call_line_refuses_headers_that_cannot_be_sent(void **state)
 {
     (void)state;
@@ -273,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_call_line_takes_a_command_behind),
         cmocka_unit_test(test_call_line_lists_tools_by_default),
         cmocka_unit_test(test_call_line_takes_headers_for_http),
+        cmocka_unit_test(test_call_line_takes_http2_for_http),
         cmocka_unit_test(test_call_line_refuses_headers_that_cannot_be_sent),
         cmocka_unit_test(test_call_line_timeout_is_for_opening_and_asking),
         cmocka_unit_test(test_call_line_takes_an_era),

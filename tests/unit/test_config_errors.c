@@ -319,7 +319,7 @@ static void test_config_own_keys_are_strict(void **state)
                 "key; there are child, prefix, replicas, weight, allow, deny, "
                 "connectAttempts, connectBackoff, connectBackoffMax, queueMax, "
                 "queueBytes, queueTime, healthInterval, breakerFailures, "
-                "breakerPause");
+                "breakerPause, http2");
     check_error(OWN "{\"deyn\":[]}",
                 "2:27: error: mcpServers.a.fairlead.deyn: there is no such "
                 "key; is \"deny\" meant?");
@@ -338,6 +338,15 @@ static void test_config_own_keys_are_strict(void **state)
     check_warning(OWN "{\"prefix\":\"12345678901234567890123456789012\","
                       "\"weight\":1000,\"child\":\"auto\"}",
                   "");
+    check_error(OWN "{\"http2\":true}",
+                "2:35: error: mcpServers.a.fairlead.http2: it is for a server "
+                "at http:// or https://");
+    check_error("\"url\":\"http://b/\",\"fairlead\":{\"http2\":2}",
+                "2:39: error: mcpServers.a.fairlead.http2: it must be true or "
+                "false");
+    check_error("\"url\":\"ws://b/\",\"fairlead\":{\"http2\":true}",
+                "2:37: error: mcpServers.a.fairlead.http2: it is for a server "
+                "at http:// or https://");
     check_error(OWN "{\"replicas\":[\"http://c/\"]}",
                 "2:38: error: mcpServers.a.fairlead.replicas: a URL alone is "
                 "for a server with a URL; write an entry: {\"url\": ...}");

@@ -37,6 +37,88 @@ static void test_http_client_posts_and_hears_json(void **state)
     rig_end();
 }
 
+static void relay(const char *text, const char *id, fl_status want)
+{
+    fl_msg_fault fault;
+    fl_msg msg;
+
+    assert_int_equal(fl_msg_read(fl_span_of(text), &msg, &fault), FL_OK);
+    assert_int_equal(fl_link_relay(at.link, &msg, fl_span_of(id)), want);
+}
+
+#define MODERN_CALL(id, token)                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\","            \
+    "\"params\":{\"_meta\":{\"progressToken\":" token                          \
+    ",\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"},"            \
+    "\"name\":\"echo\"}}"
+
+/* What its head says is of the text that is sent. */
+static void test_http_client_relays_what_others_have_read(void **state)
+{
+    (void)state;
+    rig_open(&(fl_options){.max_message = 256});
+    relay(MODERN_CALL("\"a\"", "\"some token\""), "71", FL_OK);
+    http_accept(&one);
+    http_hear(&one, "POST /mcp HTTP/1.1\n");
+    http_hears_body(MODERN_CALL("71", "71"));
+    http_has("mcp-method", "tools/call");
+    http_has("mcp-name", "echo");
+    http_has("mcp-protocol-version", "2026-07-28");
+    http_say_json(&one, ANSWER("71"));
+    rig_hears(0, ANSWER("71"));
+    relay(ASK("1", "ping"), "72", FL_OK);
+    http_hear(&one, "POST /mcp HTTP/1.1\n");
+    http_hears_body(ASK("72", "ping"));
+    http_lacks("mcp-method");
+    fl_link_cancel(at.link, FL_SPAN("72"));
+    raw_hears_end(&one);
+    char id[300];
+    memset(id, '7', sizeof id);
+    id[sizeof id - 1] = '\0';
+    relay(ASK("1", "ping"), id, FL_E_TOO_BIG);
+    rig_end();
+}
+
+/* What nobody has read is read, before anything of it is sent. */
+static void test_http_client_sends_no_nonsense(void **state)
+{
+    static const char *const texts[] = {"", "{", "[]", "{\"jsonrpc\":\"2.0\"}",
+                                        ASK("1", "m") "x"};
+
+    (void)state;
+    rig_open(NULL);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(rig_send(texts[i]), FL_E_BAD_MESSAGE);
+    assert_true(rig_nobody_comes());
+    rig_end();
+}
+
+static void exchange_one(void)
+{
+    rig_sends(MODERN_CALL("5", "5"));
+    http_hear(&one, "POST /mcp HTTP/1.1\n");
+    http_say_json(&one, ANSWER("5"));
+    rig_hears(at.messages, ANSWER("5"));
+}
+
+static void test_http_client_allocates_nothing_for_the_next_call(void **state)
+{
+    (void)state;
+    rig_open(NULL);
+    rig_sends(ASK("1", "ping"));
+    http_accept(&one);
+    http_hear(&one, "POST /mcp HTTP/1.1\n");
+    http_say_json(&one, ANSWER("1"));
+    rig_hears(0, ANSWER("1"));
+    for (int i = 0; i < 4; i++)
+        exchange_one();
+    ration_reset();
+    for (int i = 0; i < 20; i++)
+        exchange_one();
+    assert_int_equal(ration_count(), 0);
+    rig_end();
+}
+
 static void test_http_client_hears_a_stream_cut_anywhere(void **state)
 {
     static const char *const events[] = {
@@ -541,6 +623,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http_client_posts_and_hears_json),
+        cmocka_unit_test(test_http_client_relays_what_others_have_read),
+        cmocka_unit_test(test_http_client_sends_no_nonsense),
+        cmocka_unit_test(test_http_client_allocates_nothing_for_the_next_call),
         cmocka_unit_test(test_http_client_hears_a_stream_cut_anywhere),
         cmocka_unit_test(test_http_client_skips_what_is_no_message),
         cmocka_unit_test(test_http_client_keeps_to_its_session),

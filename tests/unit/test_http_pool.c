@@ -273,6 +273,35 @@ static void test_http_pool_http2_sends_again_what_was_refused(void **state)
     rig_end();
 }
 
+/* What is said to a server that was said to speak HTTP/2, and does not. */
+static void test_http_pool_http2_tells_who_does_not_speak_it(void **state)
+{
+    static const char *const old[] = {"http/1.1", NULL};
+
+    (void)state;
+    rig_open(&(fl_options){.http.http2_only = true});
+    ask(1);
+    hear_preface(&one);
+    http_put(&one, "HTTP/1.1 400 Bad Request\r\n\r\n");
+    rig_hears_part(0, "the server does not speak HTTP/2");
+    ask(2);
+    hear_preface(&two);
+    raw_close(&two);
+    rig_hears_part(1, "perhaps it does not speak HTTP/2");
+    raw_close(&one);
+    rig_end();
+
+    mini_begin(old, 0);
+    rig_connect("/mcp", &(fl_options){.tls.ca_file = mini_cert,
+                                      .no_reconnect = true,
+                                      .http.http2_only = true});
+    io_until(at.loop, at.opened == 1);
+    ask(3);
+    rig_hears_part(0, "\"error\"");
+    assert_int_equal(mini.asked, 0);
+    mini_end();
+}
+
 static void check_http1_over_tls(const char *const *alpn, bool http1_only)
 {
     mini_begin(alpn, 0);
@@ -351,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_http_pool_http2_by_prior_knowledge_has_one),
         cmocka_unit_test(test_http_pool_http2_by_alpn_has_one),
         cmocka_unit_test(test_http_pool_http2_sends_again_what_was_refused),
+        cmocka_unit_test(test_http_pool_http2_tells_who_does_not_speak_it),
         cmocka_unit_test(test_http_pool_speaks_http1_if_that_is_wanted),
         cmocka_unit_test(test_http_pool_verifies_who_is_there),
         cmocka_unit_test(test_http_pool_connecting_takes_no_longer_than_told),

@@ -21,6 +21,8 @@ typedef struct fake {
     bool urgent;
     int code;
     void *stream;
+    char text[256]; /* of what was sent last */
+    int relays;
     fl_error why;
     bool close_in_callback, unref_in_callback;
 } fake;
@@ -31,16 +33,39 @@ typedef struct bench {
     fake fake;
 } bench;
 
+static void keep_text(fake *self, const fl_span *parts, size_t count)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        assert_true(len + parts[i].len < sizeof self->text);
+        memcpy(self->text + len, parts[i].ptr, parts[i].len);
+        len += parts[i].len;
+    }
+    self->text[len] = '\0';
+}
+
 static fl_status fake_send(fl_link *link, void *stream, const fl_span *parts,
                            size_t count)
 {
     fake *self = (fake *)link;
 
-    (void)parts;
     assert_true(count > 0);
+    keep_text(self, parts, count);
     self->sends++;
     self->urgent = false;
     self->stream = stream;
+    return self->answer;
+}
+
+static fl_status fake_relay(fl_link *link, const fl_relay *relay)
+{
+    fake *self = (fake *)link;
+
+    keep_text(self, relay->parts, relay->count);
+    assert_true(fl_span_equal(relay->id, FL_SPAN("7")));
+    assert_true(fl_span_equal(relay->msg->id, FL_SPAN("\"a\"")));
+    self->relays++;
     return self->answer;
 }
 
@@ -110,6 +135,7 @@ static const fl_transport streaming = {
     .name = "fake",
     .traits = FL_LINK_NETWORK,
     .send = fake_send,
+    .relay = fake_relay,
     .answer = fake_answer,
     .cancel = fake_cancel,
     .field = fake_field,
@@ -276,6 +302,41 @@ static void test_link_send_is_counted_when_accepted(void **state)
     assert_int_equal(link->stats.bytes_out, 5);
     assert_int_equal(link->stats.last_seen_ms, 1234);
     assert_int_equal(link->stats.errors, 0);
+}
+
+static void test_link_relays_under_another_id(void **state)
+{
+    static const char passed[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":{"
+        "\"_meta\":{\"progressToken\":7}}}";
+    bench *b = *state;
+    fl_link *link = &b->fake.link;
+    fl_msg_fault fault;
+    fl_msg msg;
+
+    assert_int_equal(
+        fl_msg_read(FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":"
+                            "\"m\",\"params\":{\"_meta\":{"
+                            "\"progressToken\":\"p\"}}}"),
+                    &msg, &fault),
+        FL_OK);
+    activate(&b->fake);
+    assert_int_equal(fl_link_relay(link, &msg, FL_SPAN("7")), FL_OK);
+    assert_int_equal(b->fake.relays, 1);
+    assert_int_equal(b->fake.sends, 0);
+    assert_string_equal(b->fake.text, passed);
+    assert_int_equal(link->stats.bytes_out, strlen(passed));
+
+    link->transport = &bare; /* which knows of no relays */
+    b->fake.text[0] = '\0';
+    assert_int_equal(fl_link_relay(link, &msg, FL_SPAN("7")), FL_OK);
+    assert_int_equal(b->fake.sends, 1);
+    assert_string_equal(b->fake.text, passed);
+    assert_int_equal(link->stats.messages_out, 2);
+    link->transport = &streaming;
+    fl_link_close(link);
+    assert_int_equal(fl_link_relay(link, &msg, FL_SPAN("7")), FL_E_STATE);
+    assert_int_equal(b->fake.relays, 1);
 }
 
 static void test_link_busy_is_no_error_and_a_failure_is(void **state)
@@ -613,6 +674,7 @@ int main(void)
         TEST(test_link_takes_legal_steps_and_no_others),
         TEST(test_link_states_have_names),
         TEST(test_link_send_is_counted_when_accepted),
+        TEST(test_link_relays_under_another_id),
         TEST(test_link_busy_is_no_error_and_a_failure_is),
         TEST(test_link_send_is_refused_when_closing_or_closed),
         TEST(test_link_send_without_connection_is_the_transports_affair),

@@ -46,6 +46,22 @@ static void test_list_gives_back_in_order(void **state)
     assert_true(fl_list_empty(&head));
 }
 
+static void test_list_gives_what_was_prepended_first(void **state)
+{
+    item items[2], last = {.number = 7};
+    fl_list head;
+
+    (void)state;
+    fill(&head, items, 2);
+    fl_list_prepend(&head, &last.node);
+    assert_int_equal(take_number(&head), 7);
+    assert_int_equal(take_number(&head), 0);
+    assert_int_equal(take_number(&head), 1);
+    fl_list_prepend(&head, &last.node);
+    assert_int_equal(take_number(&head), 7);
+    assert_true(fl_list_empty(&head));
+}
+
 static void test_list_remove_takes_from_the_middle(void **state)
 {
     item items[3];
@@ -117,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list_gives_back_in_order),
+        cmocka_unit_test(test_list_gives_what_was_prepended_first),
         cmocka_unit_test(test_list_remove_takes_from_the_middle),
         cmocka_unit_test(test_list_removing_twice_is_harmless),
         cmocka_unit_test(test_list_taken_node_is_in_no_list),

@@ -513,6 +513,95 @@ static void test_msg_splices_another_id_in(void **state)
     }
 }
 
+static fl_span join(const fl_span *parts, size_t count, char *room)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        memcpy(room + len, parts[i].ptr, parts[i].len);
+        len += parts[i].len;
+    }
+    return (fl_span){room, len};
+}
+
+/* Both views are of the same text. */
+static void same_view(const char *text, const fl_msg *want, const fl_msg *got)
+{
+#define SAME(member)                                                           \
+    do {                                                                       \
+        if (want->member.ptr != got->member.ptr ||                             \
+            want->member.len != got->member.len)                               \
+            fail_msg("%s of %s: %.*s", #member, text, (int)got->member.len,    \
+                     got->member.ptr);                                         \
+    } while (0)
+    SAME(text);
+    SAME(id);
+    SAME(method);
+    SAME(params);
+    SAME(result);
+    SAME(error);
+    SAME(inner.name);
+    SAME(inner.uri);
+    SAME(inner.task_id);
+    SAME(inner.task);
+    SAME(inner.arguments);
+    SAME(inner.input_responses);
+    SAME(inner.request_state);
+    SAME(inner.meta);
+    SAME(inner.progress_token);
+    SAME(inner.claim.version);
+    SAME(inner.claim.client_capabilities);
+    SAME(inner.claim.client_info);
+    SAME(inner.claim.log_level);
+#undef SAME
+    assert_int_equal(want->kind, got->kind);
+    assert_int_equal(want->inner.claim.present, got->inner.claim.present);
+    assert_memory_equal(&want->inner.cuts, &got->inner.cuts,
+                        sizeof want->inner.cuts);
+}
+
+#define PREFIX "io.modelcontextprotocol/"
+
+static void test_msg_renumbered_is_what_reading_it_would_find(void **state)
+{
+    static const char *const ids[] = {"7", "\"x\"", FORTY};
+    static const char *const texts[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}",
+        " {\"id\":\"long enough\",\"method\":\"m\",\"jsonrpc\":\"2.0\"}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":12,\"method\":\"tools/call\",\"params\":{"
+        "\"name\":\"a\",\"_meta\":{\"progressToken\":\"token\"},"
+        "\"arguments\":{\"a\":1,\"b\":[2]}}}",
+        "{\"params\":{\"arguments\":{\"progressToken\":12},\"uri\":\"u\","
+        "\"_meta\":{\"" PREFIX "protocolVersion\":\"2026-07-28\",\"" PREFIX
+        "clientInfo\":{},\"progressToken\":12345678901234567890123456789012,"
+        "\"" PREFIX "clientCapabilities\":{},\"" PREFIX "logLevel\":\"info\"},"
+        "\"taskId\":\"t\",\"task\":{},\"inputResponses\":{},"
+        "\"requestState\":\"s\",\"name\":\"n\"},"
+        "\"method\":\"tools/call\",\"id\":1,\"jsonrpc\":\"2.0\"}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts) * COUNT(ids); i++) {
+        const char *text = texts[i / COUNT(ids)];
+        fl_span id = fl_span_of(ids[i % COUNT(ids)]);
+        fl_span parts[FL_MSG_RENUMBERED];
+        char joined[1024];
+        fl_msg view, read;
+        fl_msg_fault fault;
+        struct reading it = read_text(text);
+        assert_int_equal(it.rc, FL_OK);
+        fl_span whole =
+            join(parts, fl_msg_renumber(&it.msg, id, parts), joined);
+        fl_msg_renumbered(&it.msg, id, joined, &view);
+        assert_int_equal(fl_msg_read(whole, &read, &fault), FL_OK);
+        same_view(text, &read, &view);
+        assert_true(fl_span_equal(view.id, id));
+        assert_true(it.msg.inner.progress_token.len == 0 ||
+                    fl_span_equal(view.inner.progress_token, id));
+        drop(&it);
+    }
+}
+
 static fl_span copy_exact(const char *text)
 {
     size_t len = strlen(text);
@@ -612,6 +701,7 @@ int main(void)
         cmocka_unit_test(test_msg_allocates_nothing),
         cmocka_unit_test(test_msg_method_is_compared_by_meaning),
         cmocka_unit_test(test_msg_splices_another_id_in),
+        cmocka_unit_test(test_msg_renumbered_is_what_reading_it_would_find),
         cmocka_unit_test(test_msg_ids_are_equal_by_type_and_meaning),
         cmocka_unit_test(test_msg_ids_differ_by_type_or_meaning),
         cmocka_unit_test(test_msg_ids_that_were_not_validated_stay_in_bounds),
