@@ -3,9 +3,12 @@
 Behind every gateway stands the same server, bench/raw_mcp, which costs next to
 nothing; it shares the gateway's processor, and its time is not counted as the
 gateway's. The reference is bench/raw_bridge, which swaps ids and parses next to
-nothing. Rows with "demo" have `fairlead demo` behind both instead. For HTTP
-to HTTP there are two references: the server behind the gateway, asked directly,
-and bench/raw_relay, which passes on bytes.
+nothing. Rows with "demo" have `fairlead demo` behind both instead.
+
+For HTTP to HTTP the server behind has the load's processor, for there it is
+somewhere else. There are two references: bench/raw_mcp, asked directly, and
+bench/raw_relay, which passes on bytes. Over HTTP/2 the server behind is
+`fairlead demo`, since raw_mcp does not speak it.
 """
 import contextlib
 import os
@@ -16,7 +19,8 @@ from pathlib import Path
 
 import gateway_peers
 import web
-from harness import Failed, free_port, live_bytes, median, show_rate, show_us
+from harness import (Failed, LOAD_CPU, free_port, live_bytes, median,
+                     show_rate, show_us)
 from web import MODERN, SESSIONS, Side
 
 CONNECTIONS = 64
@@ -100,49 +104,63 @@ def over_stdio(bench):
         bench.plain_row(f'{name}, {what}', value, show(value))
 
 
-@contextlib.contextmanager
-def upstream(bench, era):
-    """An HTTP server that is there for the gateway; its port."""
-    port = free_port()
-    with bench.serving([bench.tool('raw_mcp'), '--http', str(port),
-                        *(['--modern'] if era == MODERN else [])], port):
-        yield port
+def raw_http(bench, era, port):
+    return [bench.tool('raw_mcp'), '--http', str(port),
+            *(['--modern'] if era == MODERN else [])]
 
 
-def http_sides(bench, era):
+def demo_http(bench, _era, port):
+    return [str(bench.build / 'src/cmd/fairlead'), 'demo', '--listen',
+            f'http://127.0.0.1:{port}/mcp', '--log-level', 'error']
+
+
+def http_sides(bench, era, *more):
     """What is loaded, by its own port and that of the server behind it: the
-    gateway; the server itself; what relays each byte."""
+    gateway; a server alone; what relays each byte."""
     return [
         Side('fairlead', lambda own, port: serve(
-            bench, own, era, '--allow-http', f'http://127.0.0.1:{port}/mcp'),
-            flags(era)),
-        Side('raw', lambda own, _port: [
-            bench.tool('raw_mcp'), '--http', str(own),
-            *(['--modern'] if era == MODERN else [])], flags(era)),
+            bench, own, era, '--allow-http', *more,
+            f'http://127.0.0.1:{port}/mcp'), flags(era)),
+        Side('raw', lambda own, _port: raw_http(bench, era, own), flags(era)),
         Side('raw relay', lambda own, port: [
             bench.tool('raw_relay'), str(own), str(port)], flags(era))]
 
 
-def load_before(bench, side, era):
-    with upstream(bench, era) as port:
+def load_before(bench, side, behind):
+    """`behind` makes the command of the server behind, by its port."""
+    port = free_port()
+    with bench.serving(behind(port), port, cpu=LOAD_CPU):
         return load(bench, Side(side.name, lambda own: side.command(own, port),
                                 side.flags))
 
 
+def http_rows(bench, name, results, target):
+    for what, field, show, goal in (
+            ('rate', 'rate', show_rate, target),
+            ('capacity', 'capacity', show_rate, None),
+            ('cpu per message', 'server_cpu_us', show_us, None)):
+        for beside in 'raw', 'raw relay':
+            if beside not in results:
+                continue
+            where = '' if beside == 'raw' else f' beside {beside}'
+            bench.ratio_row(f'{name}{where}, {what}', results, field, show,
+                            goal if beside == 'raw' else None, beside)
+
+
+WAYS = (('gateway to http/1.1', raw_http, []),
+        ('gateway to http/2', demo_http, ['--http2']))
+
+
 def over_http(bench):
     for era, name in ERAS:
-        name = name.replace('gateway', 'gateway to http')
-        results = bench.compare(
-            name, lambda side, era=era: load_before(bench, side, era),
-            bench.rounds // 2 + 1, http_sides(bench, era))
-        for beside, target in ('raw', ('>=', 0.6)), ('raw relay', None):
-            where = '' if beside == 'raw' else f' beside {beside}'
-            for what, field, show, goal in (
-                    ('rate', 'rate', show_rate, target),
-                    ('capacity', 'capacity', show_rate, None),
-                    ('cpu per message', 'server_cpu_us', show_us, None)):
-                bench.ratio_row(f'{name}{where}, {what}', results, field, show,
-                                goal, beside)
+        for way, server, more in WAYS:
+            row = name.replace('gateway', way)
+            sides = http_sides(bench, era, *more)
+            results = bench.compare(
+                row, lambda side, era=era, server=server: load_before(
+                    bench, side, lambda port: server(bench, era, port)),
+                bench.rounds // 2 + 1, sides[:2] if more else sides)
+            http_rows(bench, row, results, ('>=', 0.6) if more else None)
 
 
 def added_latency(bench):
@@ -195,20 +213,31 @@ def held_sessions(bench):
                     heap, f'{heap:.0f}', ('<=', 8192))
 
 
+def count_allocations(bench, name, side, target=None):
+    port = free_port()
+    with bench.counting() as (prefix, file):
+        with bench.serving(prefix + side.command(port), port) as process:
+            done = bench.load(
+                '--http', f'127.0.0.1:{port}', '--connections',
+                str(CONNECTIONS), '--messages', str(COUNTED),
+                '--warmup', '2000', '--alloc-file', str(file),
+                '--server-pid', str(process.pid), *side.flags)
+    bench.record[f'{name} allocations'] = done
+    bench.plain_row(f'{name}, allocations', done['allocations'],
+                    f'{done["allocations"]} in {done["messages"]}', target)
+
+
 def allocations(bench):
     for era, name in ERAS:
-        side, port = our_side(bench, era, era, raw_server), free_port()
-        with bench.counting() as (prefix, file):
-            with bench.serving(prefix + side.command(port), port) as process:
-                done = bench.load(
-                    '--http', f'127.0.0.1:{port}', '--connections',
-                    str(CONNECTIONS), '--messages', str(COUNTED),
-                    '--warmup', '2000', '--alloc-file', str(file),
-                    '--server-pid', str(process.pid), *side.flags)
-        bench.record[f'{name} allocations'] = done
-        bench.plain_row(f'{name}, allocations', done['allocations'],
-                        f'{done["allocations"]} in {done["messages"]}',
-                        ('<=', 0))
+        count_allocations(bench, name, our_side(bench, era, era, raw_server),
+                          ('<=', 0))
+        for way, server, more in WAYS:
+            port, ours = free_port(), http_sides(bench, era, *more)[0]
+            with bench.serving(server(bench, era, port), port, cpu=LOAD_CPU):
+                count_allocations(
+                    bench, name.replace('gateway', way),
+                    Side(ours.name, lambda own, ours=ours, port=port:
+                         ours.command(own, port), ours.flags))
 
 
 def traced(bench, side, messages):

@@ -117,10 +117,10 @@ class Bench:
         return str(self.build / 'bench' / name)
 
     @contextlib.contextmanager
-    def serving(self, command, port, before=(), stdout=None):
+    def serving(self, command, port, before=(), stdout=None, cpu=SERVER_CPU):
         """A server on its processor, and gone again."""
         process = subprocess.Popen(
-            [*before, 'taskset', '-c', SERVER_CPU, *command],
+            [*before, 'taskset', '-c', cpu, *command],
             stdin=subprocess.DEVNULL, stdout=stdout or self.log,
             stderr=self.log, text=True)
         try:
