@@ -115,7 +115,8 @@ typedef struct fl_http_settings {
     unsigned pool;              /* connections kept; 10 */
     unsigned pool_overflow;     /* more of them at need; 5. Then "busy" */
     bool http1_only;            /* do not offer HTTP/2 */
-    bool http2_only;            /* without TLS: by prior knowledge */
+    bool http2_only;            /* nothing else will do; without TLS: it is
+                                   known to be spoken there */
     bool allow_plaintext;       /* http:// to other than loopback */
     bool no_proxy;              /* heed no HTTPS_PROXY and the like */
     fl_auth *auth;              /* for servers that ask who it is; shared */

@@ -40,6 +40,7 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
                              fl_error *error)
 {
     fl_tls_settings *tls = &to->client.connection.tls;
+    fl_http_settings *http = &to->client.connection.http;
     const fl_flag flags[] = {
         {"--json", FL_FLAG_SWITCH, &to->json, NULL},
         {"--timeout", FL_FLAG_SECONDS, &to->timeout_ms, NULL},
@@ -47,6 +48,7 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
         {"--era", FL_FLAG_CHOICE, &to->era, eras},
         {"--header", FL_FLAG_LIST, &to->headers.list, NULL},
         {"--header-file", FL_FLAG_TEXT, &to->headers.file, NULL},
+        {"--http2", FL_FLAG_SWITCH, &http->http2_only, NULL},
         {"--auth", FL_FLAG_CHOICE, &to->login.how, fl_login_ways},
         {"--client-id", FL_FLAG_TEXT, &to->login.client_id, NULL},
         {"--client-secret-file", FL_FLAG_TEXT, &to->login.secret_file, NULL},
@@ -118,8 +120,12 @@ static fl_status take_server(fl_words *words, fl_call_line *to, fl_error *error)
 
 static fl_status take_headers(fl_call_line *line, fl_error *error)
 {
-    fl_status rc = fl_headers_take(&line->headers, line->url, error);
+    fl_status rc = line->client.connection.http.http2_only
+                       ? fl_headers_check_http2(line->url, error)
+                       : FL_OK;
 
+    if (rc == FL_OK)
+        rc = fl_headers_take(&line->headers, line->url, error);
     if (line->headers.list.count > 0)
         line->client.connection.http.headers = line->headers.list.items;
     return rc;

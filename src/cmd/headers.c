@@ -29,15 +29,31 @@ static const char *name_of(const fl_headers *headers)
                                     : "--header-file";
 }
 
-static bool has_headers(const char *scheme, size_t len)
-{
-    static const char *const known[] = {"http",      "https", "sse+http",
-                                        "sse+https", "ws",    "wss"};
+/* Those of HTTP come first. */
+static const char *const schemes[] = {"http",      "https", "sse+http",
+                                      "sse+https", "ws",    "wss"};
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i]) == len && strncasecmp(known[i], scheme, len) == 0)
+enum { OF_HTTP = 4, WITH_HEADERS = sizeof schemes / sizeof *schemes };
+
+/* Whether a URL's scheme is one of the first `count`. */
+static bool is_one_of(const char *url, size_t count)
+{
+    size_t len = strcspn(url, ":");
+
+    for (size_t i = 0; i < count; i++)
+        if (strlen(schemes[i]) == len && strncasecmp(schemes[i], url, len) == 0)
             return true;
     return false;
+}
+
+fl_status fl_headers_check_http2(const char *url, fl_error *error)
+{
+    if (url != NULL && is_one_of(url, OF_HTTP))
+        return FL_OK;
+    return fl_error_set(error, FL_E_INVALID,
+                        "option --http2: it is for a server at http:// or "
+                        "https://, not for %s",
+                        url != NULL ? url : "a command");
 }
 
 static fl_status check_server(const fl_headers *headers, const char *url,
@@ -48,13 +64,12 @@ static fl_status check_server(const fl_headers *headers, const char *url,
                             "option %s: a command gets no headers, only a "
                             "server at http(s):// or ws(s):// does",
                             name_of(headers));
-    size_t len = strcspn(url, ":");
-    if (has_headers(url, len))
+    if (is_one_of(url, WITH_HEADERS))
         return FL_OK;
     return fl_error_set(error, FL_E_INVALID,
                         "option %s: there are no headers over '%.*s:', only "
                         "over http(s):// and ws(s)://",
-                        name_of(headers), (int)len, url);
+                        name_of(headers), (int)strcspn(url, ":"), url);
 }
 
 static fl_status check_given(const fl_headers *headers, fl_error *error)

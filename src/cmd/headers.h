@@ -24,6 +24,9 @@ typedef struct fl_headers {
  */
 FL_MUST_USE fl_status fl_headers_take(fl_headers *headers, const char *url,
                                       fl_error *error);
+/* Whether --http2 says something of a server at `url`; NULL: of a child, of
+ * which it does not. FL_E_INVALID: so `error` says. */
+FL_MUST_USE fl_status fl_headers_check_http2(const char *url, fl_error *error);
 void fl_headers_deinit(fl_headers *headers);
 
 #endif

@@ -29,8 +29,9 @@ static bool same_list(const fl_config_list *a, const fl_config_list *b)
 static bool same_place(const fl_config_server *a, const fl_config_server *b)
 {
     return a->kind == b->kind && a->disabled == b->disabled &&
-           a->era == b->era && same_list(&a->argv, &b->argv) &&
-           same_list(&a->env, &b->env) && same_text(a->cwd.text, b->cwd.text) &&
+           a->era == b->era && a->http2 == b->http2 &&
+           same_list(&a->argv, &b->argv) && same_list(&a->env, &b->env) &&
+           same_text(a->cwd.text, b->cwd.text) &&
            same_text(a->url.text, b->url.text) &&
            same_text(a->socket.text, b->socket.text) &&
            same_list(&a->headers, &b->headers);

@@ -268,6 +268,7 @@ static void describe_place(const fl_config_server *place, fl_upstream *to)
     connection->child.cwd =
         place->cwd.text != NULL ? place->cwd.text : connection->child.cwd;
     connection->http.headers = place->headers.items;
+    connection->http.http2_only = connection->http.http2_only || place->http2;
     to->weight = place->weight;
     to->standby = place->weight == 0;
 }

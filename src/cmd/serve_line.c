@@ -48,6 +48,7 @@ static size_t server_flags(fl_serve_line *to, fl_flag *flags)
         {"--child-idle", FL_FLAG_SECONDS, &upstream->idle_ms, NULL},
         {"--allow-http", FL_FLAG_SWITCH, &connection->http.allow_plaintext,
          NULL},
+        {"--http2", FL_FLAG_SWITCH, &connection->http.http2_only, NULL},
         {"--config", FL_FLAG_TEXT, &to->config, NULL},
         {"--config-json", FL_FLAG_TEXT, &to->config_json, NULL},
         {"--check", FL_FLAG_SWITCH, &to->check, NULL},
@@ -282,7 +283,11 @@ static fl_status settle(fl_serve_line *to, fl_error *error)
         connection->child.env_inherit = to->inherit.items;
     if (to->hidden.count > 0)
         upstream->deny_tools = to->hidden.items;
-    fl_status rc = fl_headers_take(&to->headers, upstream->url, error);
+    fl_status rc = FL_OK;
+    if (connection->http.http2_only && to->has_target)
+        rc = fl_headers_check_http2(upstream->url, error);
+    if (rc == FL_OK)
+        rc = fl_headers_take(&to->headers, upstream->url, error);
     if (to->headers.list.count > 0)
         connection->http.headers = to->headers.list.items;
     return rc == FL_OK ? fl_login_take(&to->login, upstream->url, error) : rc;

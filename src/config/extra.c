@@ -35,6 +35,7 @@ enum {
     HEALTH_INTERVAL,
     BREAKER_FAILURES,
     BREAKER_PAUSE,
+    HTTP2,
     KEYS
 };
 
@@ -54,6 +55,7 @@ static const char *const names[] = {
     "healthInterval",
     "breakerFailures",
     "breakerPause",
+    "http2",
     NULL,
 };
 
@@ -133,6 +135,20 @@ static void read_outages(fl_reader *reader, const fl_span *values,
                         "it is more than \"connectBackoffMax\"");
 }
 
+static void read_http2(fl_reader *reader, fl_span value,
+                       fl_config_server *server)
+{
+    fl_config_kind kind = server->kind;
+
+    if (value.len == 0)
+        return;
+    fl_pick_bool(reader, value, &server->http2);
+    if (kind != FL_CONFIG_AUTO && kind != FL_CONFIG_HTTP &&
+        kind != FL_CONFIG_SSE)
+        fl_reader_error(reader, value.ptr,
+                        "it is for a server at http:// or https://");
+}
+
 void fl_extra_read(fl_reader *reader, fl_span value, fl_config_server *server)
 {
     fl_span values[KEYS];
@@ -147,4 +163,5 @@ void fl_extra_read(fl_reader *reader, fl_span value, fl_config_server *server)
     read_outages(reader, values, &server->outages);
     fl_pick_texts(reader, values[ALLOW], &server->include);
     fl_pick_texts(reader, values[DENY], &server->exclude);
+    read_http2(reader, values[HTTP2], server);
 }
