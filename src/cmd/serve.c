@@ -16,6 +16,7 @@
 #include "cmd/serve_config.h"
 #include "cmd/serve_line.h"
 #include "cmd/serve_replicas.h"
+#include "cmd/slurp.h"
 #include "cmd/term.h"
 #include "cmd/whereis.h"
 #include "io/loop.h"
@@ -213,6 +214,15 @@ static void reload_servers(struct serve *serve)
                fl_log_text("file", fl_span_of(fl_config_file(config))));
 }
 
+/* Whoever writes to a pipe has gone, and to wait for him would stop all. */
+static bool is_there_again(const fl_serve_line *line, const char *path)
+{
+    if (fl_slurp_is_file(path))
+        return true;
+    fl_complain(line->command, "%s is no file, and cannot be read again", path);
+    return false;
+}
+
 static bool has_key_file(const fl_serve_line *line)
 {
     return line->keys.file != NULL && strcmp(line->keys.file, "-") != 0;
@@ -222,11 +232,13 @@ static void reload(void *user)
 {
     struct serve *serve = user;
 
+    const fl_serve_line *line = serve->line;
+
     if (serve->closing)
         return;
-    if (has_key_file(serve->line))
+    if (has_key_file(line) && is_there_again(line, line->keys.file))
         reload_keys(serve);
-    if (serve->line->config != NULL)
+    if (line->config != NULL && is_there_again(line, line->config))
         reload_servers(serve);
 }
 

@@ -10,4 +10,7 @@
  * names the file. */
 FL_MUST_USE fl_status fl_slurp(const char *path, fl_buf *into, fl_error *error);
 
+/* False: what is there is no file, and to read it may take for ever. */
+bool fl_slurp_is_file(const char *path);
+
 #endif

@@ -103,6 +103,8 @@ void fl_http_body_end(fl_http_turn *turn)
 
     fl_timer_stop(&turn->timer);
     turn->phase = FL_HTTP_WAITING;
+    if (!fl_http_keys_still(turn))
+        return; /* its key was taken away meanwhile */
     if (turn->inflate != NULL && !turn->unpacked) {
         refuse_packing(turn); /* the packed stream has no end */
         return;

@@ -125,13 +125,15 @@ static void clean(fl_post *post)
     fl_buf_clear(&post->text);
     fl_buf_reset(&post->refusal_text);
     fl_buf_init(&post->refusal_text, post->client->max_message);
+    if (post->minted != NULL)
+        fl_mem_wipe(post->minted, strlen(post->minted));
     fl_mem_free(post->minted);
     post->minted = NULL;
     post->msg.kind = FL_MSG_INVALID;
     post->id = (fl_span){0};
     post->session = post->refusal = 0;
     post->initialize = post->modern = post->answered = false;
-    post->resuming = post->on_channel = false;
+    post->resuming = post->on_channel = post->unsent = false;
     post->blame.status = FL_OK;
 }
 
@@ -166,6 +168,7 @@ fl_status fl_post_start(fl_post *post, bool urgent)
     fl_http_client *client = post->client;
     fl_http_head head;
 
+    post->unsent = false; /* each try is judged by itself */
     if (fl_badge_ready(&post->badge) == FL_AGAIN)
         return FL_OK; /* on_authorized() goes on */
     post->on_channel = client->mode == FL_HTTP_CHANNEL;
@@ -289,6 +292,7 @@ static fl_status ask_again(fl_post *post)
     fl_http_head head;
 
     post->resuming = true;
+    post->unsent = false;
     if (fl_badge_ready(&post->badge) == FL_AGAIN)
         return FL_OK;
     fl_http_head_listen(&head, client, fl_buf_view(&post->flight.sse.last_id));

@@ -104,9 +104,19 @@ static void on_held(void *user)
     fl_dial_settle_later(dial);
 }
 
+/* It may be over within a call that sends. Whoever waits for an answer hears of
+ * it then from a fresh stack, for the codec tells nobody in a caller's. */
 static void on_over(void *user)
 {
-    fl_dial_kill(user);
+    fl_dial *dial = user;
+
+    if (fl_http_open(dial->http) == 0) {
+        fl_dial_kill(dial);
+    } else if (!dial->dying) {
+        dial->spent = dial->broken = true;
+        dial->resting = false;
+        fl_timer_start(&dial->timer, 0);
+    }
 }
 
 static const fl_http_events http_events = {
@@ -244,11 +254,22 @@ static const fl_stream_events stream_events = {
     .on_closed = on_stream_closed,
 };
 
+static void lose_all(fl_dial *dial)
+{
+    fl_error why;
+
+    fl_error_set(&why, FL_E_IO, "the connection broke while sending");
+    fl_dial_kill(dial);
+    fl_http_lose(dial->http, &why);
+}
+
 static void on_timer(fl_timer *timer, void *user)
 {
     fl_dial *dial = user;
 
     (void)timer;
+    if (dial->broken && !dial->dying)
+        lose_all(dial);
     if (dial->resting)
         fl_dial_kill(dial);
     if (dial->held && !dial->dying) {
@@ -302,7 +323,8 @@ fl_status fl_dial_launch(fl_dial *dial, fl_http_call *call)
     if (rc != FL_OK)
         return rc;
     call->dial = dial;
-    if (!fl_dial_usable(dial)) /* others are looked at first from now on */
+    if (!dial->dying &&
+        !fl_dial_usable(dial)) /* others are looked at first from now on */
         move(dial, &dial->pool->dials);
     return FL_OK;
 }

@@ -59,6 +59,17 @@ bool fl_http_keys_admit(fl_http_turn *turn, const fl_head *head)
     return turn->principal != 0;
 }
 
+bool fl_http_keys_still(fl_http_turn *turn)
+{
+    const fl_http_hub *hub = turn->hub;
+
+    if (hub->keys == NULL || turn->principal == 0 ||
+        fl_keys_has(hub->keys, turn->principal))
+        return true;
+    refuse(turn, true);
+    return false;
+}
+
 static void close_void(const fl_http_hub *hub, fl_link *link)
 {
     fl_link_info info;

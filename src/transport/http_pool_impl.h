@@ -46,6 +46,7 @@ struct fl_dial {
     bool unsent;  /* what is lost now had not left yet */
     bool held;    /* the codec keeps input back */
     bool spent;   /* takes no more exchanges */
+    bool broken;  /* those it has are to be lost */
     bool resting; /* idle, until its timer says it was so for too long */
 };
 

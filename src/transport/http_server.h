@@ -338,6 +338,8 @@ void fl_http_keys_begin(fl_http_hub *hub, fl_keys *keys);
 void fl_http_keys_end(fl_http_hub *hub);
 /* Does it come with one? If not, it is refused, and the turn is gone. */
 FL_MUST_USE bool fl_http_keys_admit(fl_http_turn *turn, const fl_head *head);
+/* When all of it has come: the key is one still. False: it was refused. */
+bool fl_http_keys_still(fl_http_turn *turn);
 
 /* http_post.c: the request is whole. */
 void fl_http_post(fl_http_turn *turn, const fl_head *head, fl_span body);
