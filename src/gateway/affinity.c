@@ -11,6 +11,8 @@
 #include "rpc/extract.h"
 #include "json/nav.h"
 
+enum { TASK_MAX = 1024 };
+
 /* The id of a task; both eras have it, one a level deeper. */
 static fl_span task_of(fl_span result)
 {
@@ -40,7 +42,7 @@ void fl_affinity_learn(fl_replica *replica, fl_method method, fl_span result)
     if (replica->route->replica_count < 2 || method != FL_METHOD_TOOLS_CALL)
         return;
     fl_span id = task_of(result);
-    if (id.len > 0)
+    if (id.len > 0 && id.len <= TASK_MAX)
         remember(&replica->route->tasks, id,
                  (void *)(uintptr_t)replica->number);
 }

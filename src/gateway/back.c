@@ -219,8 +219,9 @@ static bool is_spent(fl_back *back, uint64_t *wait_ms)
 /* Where to from here, and when. */
 static void go_on(fl_back *back)
 {
-    bool over = back->closing || !fl_route_is_open(back->route);
-    fl_replica *other = !over && is_needed(back) ? find_other(back) : NULL;
+    bool over =
+        back->closing || !fl_route_is_open(back->route) || !is_needed(back);
+    fl_replica *other = !over ? find_other(back) : NULL;
     uint64_t wait_ms;
 
     if (other != NULL) {

@@ -220,7 +220,7 @@ void fl_back_carry(fl_back *back, fl_errand *errand, const fl_msg *msg)
     fl_status rc = errand->msg == NULL ? fl_errand_keep(errand, msg) : FL_OK;
     if (rc != FL_OK)
         fail(errand, rc);
-    else if (!out || fl_back_queue_takes(errand))
+    else if ((!out && !errand->in_turn) || fl_back_queue_takes(errand))
         wait(errand);
 }
 

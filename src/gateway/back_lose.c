@@ -6,6 +6,7 @@
  */
 #include "gateway/cells.h"
 #include "gateway/gateway.h"
+#include "gateway/park.h"
 #include "gateway/route.h"
 #include "io/loop.h"
 
@@ -86,6 +87,13 @@ static void lose_parked(fl_back *back, const fl_error *why)
     }
 }
 
+/* It is not with the server, and goes there when its timer says so. */
+static bool is_held(const fl_errand *errand)
+{
+    return errand->number == 0 && errand->park != NULL &&
+           errand->park->stage == FL_PARK_HELD;
+}
+
 /* What was sent will not be answered. */
 void fl_back_lose_sent(fl_back *back, const fl_error *why)
 {
@@ -94,7 +102,10 @@ void fl_back_lose_sent(fl_back *back, const fl_error *why)
     fl_list_move(&lost, &back->sent);
     while (!fl_list_empty(&lost)) {
         fl_errand *errand = FL_LIST_ENTRY(lost.next, fl_errand, by_back);
-        if (can_repeat(errand) && !back->closing)
+        if (is_held(errand) && !back->closing) {
+            fl_list_remove(&errand->by_back);
+            fl_list_append(&back->sent, &errand->by_back);
+        } else if (can_repeat(errand) && !back->closing)
             fl_back_take_back(errand);
         else
             fl_back_fail(errand, why);

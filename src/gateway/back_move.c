@@ -70,9 +70,11 @@ static void hold(fl_back *back)
 
     back->backoff.first_ms = fl_replica_backoff_first(back->replica);
     back->backoff.max_ms = fl_replica_backoff_max(back->replica);
-    if (!fl_timer_running(&back->hold) &&
-        fl_backoff_next(&back->backoff, &wait_ms) == FL_OK)
+    if (!fl_timer_running(&back->hold)) {
+        if (fl_backoff_next(&back->backoff, &wait_ms) != FL_OK)
+            wait_ms = back->backoff.max_ms;
         fl_timer_start(&back->hold, wait_ms);
+    }
     fl_back_watch_time(back);
 }
 
@@ -87,7 +89,7 @@ void fl_back_defer(fl_errand *errand, const fl_error *why)
         return;
     }
     put_back(errand);
-    if (fl_back_divert(errand))
+    if (errand->tries <= upstream->connect_attempts && fl_back_divert(errand))
         return;
     if (errand->tries >= upstream->connect_attempts ||
         !fl_health_has_hope(back->route)) {
@@ -112,10 +114,10 @@ static bool is_to_move(const fl_back *back, uint64_t now)
 
     if (back->closing)
         return false;
-    if (replica->leaving)
-        return is_free(back, now);
     if (back->lane == NULL) /* it is on its way */
         return false;
+    if (replica->leaving)
+        return is_free(back, now);
     return health->breaker.state == FL_BREAKER_OPEN ||
            (health->doubted && fl_timer_running(&back->hold));
 }

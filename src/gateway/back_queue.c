@@ -34,8 +34,7 @@ static load measure(const fl_route *route)
     for (fl_list *node = route->backs.next; node != &route->backs;
          node = node->next) {
         const fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
-        if (fl_back_is_out(back))
-            add(&all, &back->waiting, route->upstream.queue_max);
+        add(&all, &back->waiting, route->upstream.queue_max);
     }
     return all;
 }

@@ -80,6 +80,13 @@ static void expire(fl_errand *errand)
         expire_queued(errand);
         return;
     }
+    if (errand->in_turn) { /* for another call: the server is at work */
+        fl_error_set(&why, FL_E_TIMEOUT,
+                     "Upstream timeout: another call of this address has not "
+                     "ended, and they run one at a time");
+        fl_back_fail(errand, &why);
+        return;
+    }
     fl_error_set(&why, FL_E_TIMEOUT, "Upstream timeout");
     fl_health_failed(errand->back->replica, &why);
     fl_back_call_off(errand, FL_SPAN("\"timeout\""));

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "base/status.h"
 #include "gateway/aggregate.h"
 #include "gateway/back.h"
 #include "gateway/cells.h"
@@ -165,6 +166,11 @@ static void carry_legacy(const fl_asker *asker, const fl_msg *msg,
         return;
     if (front->back != NULL && !front->back->closing)
         fl_back_attend(front->back);
+    if (front->revision == NULL) { /* with its back its conversation has gone */
+        fl_error_set(&why, FL_E_CLOSED, "the conversation has ended");
+        fl_gateway_refuse(asker, msg->id, &why);
+        return;
+    }
     if (has_own(front))
         fl_spares_send(asker, msg, method);
     else if (fl_front_rejoin_back(front, &why) != FL_OK)

@@ -57,14 +57,27 @@ void fl_roots_lose(fl_roots *roots)
     fl_buf_reset(&roots->known);
 }
 
-/* Somebody waits for what is no call, and so cannot be asked. */
+/* It is a call, and its client has said that it knows of roots. */
+static bool can_say(const fl_errand *errand)
+{
+    if (!fl_method_is(errand->method, FL_METHOD_CAN_ASK) ||
+        errand->asker.front == NULL)
+        return false;
+    if (errand->asker.revision->legacy)
+        return fl_front_can(errand->asker.front, FL_METHOD_ROOTS_LIST,
+                            (fl_span){0});
+    return errand->msg == NULL ||
+           fl_question_judge(errand->msg->inner.claim.client_capabilities,
+                             FL_METHOD_ROOTS_LIST, (fl_span){0}) == 0;
+}
+
+/* Somebody waits who cannot be asked. */
 static bool is_stuck(const fl_back *back)
 {
     for (fl_list *node = back->sent.next; node != &back->sent;
          node = node->next) {
         const fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
-        if (errand->own == NULL && errand->number != 0 &&
-            !fl_method_is(errand->method, FL_METHOD_CAN_ASK))
+        if (errand->own == NULL && errand->number != 0 && !can_say(errand))
             return true;
     }
     return false;

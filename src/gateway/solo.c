@@ -37,15 +37,33 @@ static bool is_anybody(const fl_front *front)
     return (front->traits & FL_LINK_CHANNEL) == 0 && front->principal == 0;
 }
 
+static bool is_solo(const fl_errand *errand)
+{
+    return errand->back->route->upstream.one_at_a_time ||
+           is_anybody(errand->asker.front);
+}
+
+bool fl_solo_is_unclear(const fl_back *back)
+{
+    size_t running = 0;
+
+    for (fl_list *node = back->sent.next; node != &back->sent;
+         node = node->next) {
+        const fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
+        running += errand->state == FL_ERRAND_SENT && errand->number != 0 &&
+                   may_ask(errand) && is_solo(errand);
+    }
+    return running > 1;
+}
+
 bool fl_solo_must_wait(const fl_errand *errand, const fl_msg *msg)
 {
     const fl_back *back = errand->back;
 
     return may_ask(errand) && !fl_back_is_modern(back) &&
            fl_errand_crosses(errand) && !fl_lane_has_streams(back->lane) &&
-           msg->inner.request_state.len == 0 &&
-           (back->route->upstream.one_at_a_time ||
-            is_anybody(errand->asker.front)) &&
+           (msg->inner.request_state.len == 0 || errand->park != NULL) &&
+           is_solo(errand) &&
            can_be_asked(msg->inner.claim.client_capabilities) &&
            !fl_solo_is_free(back);
 }

@@ -10,7 +10,9 @@
  * one runs at a time, and the others wait for their turn.
  *
  * Who comes back with an answer never waits: a server that does one thing after
- * the other would wait for it, and so would the call that runs.
+ * the other would wait for it, and so would the call that runs. Then two may
+ * run after all, and a question that comes meanwhile is refused: better that
+ * than to ask the wrong one.
  */
 #ifndef FL_GATEWAY_SOLO_H
 #define FL_GATEWAY_SOLO_H
@@ -22,6 +24,9 @@ bool fl_solo_must_wait(const fl_errand *errand, const fl_msg *msg);
 
 /* No call that may ask its client is running. */
 bool fl_solo_is_free(const fl_back *back);
+
+/* Several are, and a question that names none of them may be about any. */
+bool fl_solo_is_unclear(const fl_back *back);
 
 /* A call has ended, or its client has gone for an answer: whoever waits for a
  * turn gets one, soon. */

@@ -15,6 +15,7 @@
 #include "gateway/park.h"
 #include "gateway/rounds.h"
 #include "gateway/route.h"
+#include "gateway/solo.h"
 #include "gateway/standing.h"
 #include "io/loop.h"
 #include "rpc/error.h"
@@ -161,7 +162,12 @@ bool fl_to_legacy_asks(fl_back *back, fl_errand *errand, const fl_msg *msg,
         return true;
     if (errand == NULL || !fl_method_is(errand->method, FL_METHOD_CAN_ASK))
         errand = oldest_parked(back);
-    if (errand != NULL)
+    if (errand != NULL && fl_back_about(back) == NULL &&
+        fl_solo_is_unclear(back))
+        fl_inquiry_refuse(reply, msg->id, FL_RPC_INTERNAL_ERROR,
+                          FL_SPAN("It cannot be told which of several calls "
+                                  "this is about"));
+    else if (errand != NULL)
         fl_park_hear(errand, msg, reply);
     else if (fl_method_of(msg) == FL_METHOD_ROOTS_LIST)
         fl_legacy_want_roots(back, msg, reply);

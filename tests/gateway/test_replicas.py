@@ -528,6 +528,22 @@ def replicas_come_and_go_while_sessions_stay():
             contains(said, f'new{number}')
 
 
+def an_idle_place_that_is_taken_away_is_let_go_of():
+    with places(2, 'tcp', L4) as (a, b), \
+            served(entry(a, b), fronts=('tcp',)) as gate:
+        for name in 'one', 'two':
+            with gate.client('tcp', L4, name=name) as client:
+                client.begin()
+                client.text('echo', {'text': name})
+        reload(gate, entry(b))
+        time.sleep(0.5)
+        again = [line for line in gate.demo.lines if 'started again' in line]
+        require(len(again) < 3, len(again), 'starts of what nobody uses')
+        with gate.client('tcp', L4, name='new') as client:
+            client.begin()
+            equal(client.text('echo', {'text': 'x'}), 'x')
+
+
 # The end.
 
 
@@ -631,6 +647,7 @@ for one in (sessions_are_shared_and_stay,
             nobody_is_probed_who_is_heard_of,
             a_modern_server_is_asked_to_introduce_itself,
             replicas_come_and_go_while_sessions_stay,
+            an_idle_place_that_is_taken_away_is_let_go_of,
             drain_takes_nothing_new_and_finishes_what_it_has,
             drain_has_an_end,
             a_second_signal_ends_it_at_once):

@@ -76,10 +76,31 @@ static void test_solo_are_not_for_a_connection_of_ones_own(void **state)
     host_end();
 }
 
+static char token[512];
+
+static void hears_round(void)
+{
+    const char *at = strstr(raw_hear(&host.client), "\"requestState\":\"");
+
+    assert_non_null(at);
+    at += strlen("\"requestState\":\"");
+    snprintf(token, sizeof token, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+static void come_back(const char *id)
+{
+    char line[2048];
+
+    snprintf(line, sizeof line,
+             ASK("%s", "tools/call",
+                 "\"name\":\"t\",\"requestState\":\"%s\",\"inputResponses\":"
+                 "{\"k1\":{\"action\":\"decline\"}}," CLAIM),
+             id, token);
+    raw_say(&host.client, line);
+}
+
 static void test_solo_pass_while_a_client_thinks(void **state)
 {
-    char line[2048], token[512];
-
     (void)state;
     begin(&in_turn);
     raw_say(&host.client, CALL("2"));
@@ -87,21 +108,31 @@ static void test_solo_pass_while_a_client_thinks(void **state)
     host_wait(0);
     raw_hears_nothing(&host.server);
     host_wait(20);
-    const char *round = raw_hear(&host.client);
-    const char *at = strstr(round, "\"requestState\":\"");
-    assert_non_null(at);
-    at += strlen("\"requestState\":\"");
-    snprintf(token, sizeof token, "%.*s", (int)strcspn(at, "\""), at);
+    hears_round();
     raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
 
     /* an answer does not wait for the call that runs */
-    snprintf(line, sizeof line,
-             ASK("5", "tools/call",
-                 "\"name\":\"t\",\"requestState\":\"%s\",\"inputResponses\":"
-                 "{\"k1\":{\"action\":\"decline\"}}," CLAIM),
-             token);
-    raw_say(&host.client, line);
+    come_back("5");
     raw_hears(&host.server, GIVE("\"q\"", "{\"action\":\"decline\"}"));
+    host_end();
+}
+
+/* Two run after all: whose question it is nobody knows. */
+static void test_solo_asks_nobody_rather_than_the_wrong_one(void **state)
+{
+    (void)state;
+    begin(&in_turn);
+    raw_say(&host.client, CALL("2"));
+    raw_say(&host.server, QUESTION);
+    host_wait(0);
+    host_wait(20);
+    hears_round();
+    raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
+    come_back("5");
+    raw_hears_part(&host.server, "\"id\":\"q\",\"result\"");
+    raw_say(&host.server, QUESTION);
+    raw_hears_part(&host.server, "\"id\":\"q\",\"error\":{\"code\":-32603,");
+    raw_hears_nothing(&host.client);
     host_end();
 }
 
@@ -118,6 +149,41 @@ static void test_solo_are_not_waited_for_for_ever(void **state)
     raw_hears_part(&host.server, "\"id\":3,\"method\":\"tools/call\"");
     raw_say(&host.server, GIVE("3", "{\"content\":[]}"));
     raw_hears_part(&host.client, "\"id\":2,\"result\"");
+    host_end();
+}
+
+/* However many wait, and however long, the server is at work. */
+static void test_solo_is_not_the_servers_fault(void **state)
+{
+    char line[512];
+
+    (void)state;
+    host_open(&(fl_upstream){
+        .one_at_a_time = true, .timeout_ms = 1000, .breaker_failures = 2});
+    raw_say(&host.client,
+            ASK("1", "tools/call",
+                "\"name\":\"t\"," CLAIM_WITH(",\"progressToken\":7")));
+    host_welcome("2025-11-25", "{\"tools\":{}}");
+    raw_hears_part(&host.server, "\"id\":2,\"method\":\"tools/call\"");
+    for (int id = 2; id < 6; id++) {
+        snprintf(line, sizeof line, CALL("%d"), id);
+        raw_say(&host.client, line);
+    }
+    host_wait(0);
+    for (int i = 0; i < 4; i++) {
+        host_wait(300);
+        raw_say(&host.server,
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+                "\"params\":{\"progressToken\":2,\"progress\":1}}");
+        host_wait(0);
+    }
+    for (int i = 0; i < 3; i++)
+        raw_hears_part(&host.client, "notifications/progress");
+    for (int id = 2; id < 6; id++)
+        raw_hears_part(&host.client, "they run one at a time");
+    raw_hears_part(&host.client, "notifications/progress");
+    raw_say(&host.client, ASK("9", "tools/list", CLAIM));
+    raw_hears_part(&host.server, "\"method\":\"tools/list\"");
     host_end();
 }
 
@@ -166,7 +232,9 @@ int main(void)
         cmocka_unit_test(test_solo_are_for_those_who_can_be_asked),
         cmocka_unit_test(test_solo_are_not_for_a_connection_of_ones_own),
         cmocka_unit_test(test_solo_pass_while_a_client_thinks),
+        cmocka_unit_test(test_solo_asks_nobody_rather_than_the_wrong_one),
         cmocka_unit_test(test_solo_are_not_waited_for_for_ever),
+        cmocka_unit_test(test_solo_is_not_the_servers_fault),
         cmocka_unit_test(test_solo_of_who_gives_up_are_passed_on),
         cmocka_unit_test(test_a_task_that_nobody_knows_is_cancelled),
     };
