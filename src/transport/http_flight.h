@@ -76,7 +76,7 @@ struct fl_flight {
     bool is_lasting; /* only the peer's end of it is waited for */
     bool has_events; /* the parser of these has been used */
     bool retried;
-    bool unsent; /* it was lost, and nothing of it was sent */
+    bool unsent;      /* it was lost, and nothing of it was sent */
     bool follows_all; /* 301 to 303, too: for a GET of an event stream */
     bool *gone;       /* set when it is given up under our feet */
 };
