@@ -462,8 +462,9 @@ def no_gateway_is_no_error():
                 extra_groups=[], env={}, capture_output=True, text=True,
                 timeout=PATIENCE, check=False)
             equal((done.returncode, done.stdout), (0, out), done.stderr)
-            if not words:
-                equal(done.stderr, 'No gateway is running.\n')
+            if not words:  # a build that counts lines may complain after it
+                equal(done.stderr.partition('\n')[0],
+                      'No gateway is running.')
 
 
 def a_terminal_gets_lines_that_fit():
