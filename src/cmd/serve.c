@@ -231,7 +231,6 @@ static bool has_key_file(const fl_serve_line *line)
 static void reload(void *user)
 {
     struct serve *serve = user;
-
     const fl_serve_line *line = serve->line;
 
     if (serve->closing)

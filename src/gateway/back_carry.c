@@ -198,10 +198,13 @@ static fl_status carry_out(fl_errand *errand, const fl_msg *msg)
  * nobody. */
 static fl_errand *next_waiting(const fl_back *back)
 {
+    if (fl_list_empty(&back->waiting))
+        return NULL;
+    bool is_free = fl_solo_is_free(back);
     for (fl_list *node = back->waiting.next; node != &back->waiting;
          node = node->next) {
         fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
-        if (!errand->in_turn || fl_solo_is_free(back))
+        if (!errand->in_turn || is_free)
             return errand;
     }
     return NULL;

@@ -1,9 +1,10 @@
 /*
- * back_queue.c - what waits for a server that is not there: how much of it.
+ * back_queue.c - what waits for a server that is not there, or for a turn
+ * (solo.h): how much of it.
  *
  * The bound is one for all conversations with a server. It is counted when
- * somebody is to be added, which happens in an outage only; so nothing has to
- * be kept up to date on the way of every request.
+ * somebody is to be added, which few requests are; so nothing has to be kept up
+ * to date on the way of all others.
  */
 #include "base/span.h"
 #include "base/status.h"

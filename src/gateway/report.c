@@ -218,10 +218,21 @@ static void write_health(fl_report *report, const fl_route *route)
     fl_json_object_end(&report->writer);
 }
 
+/* An address, or a command. */
+static void write_place(fl_report *report, const char *label)
+{
+    fl_address address;
+
+    if (fl_address_parse(label, &address, NULL) == FL_OK)
+        fl_report_url(report, "replica", label, 0);
+    else
+        fl_report_text(report, "replica", fl_span_of(label), ERROR_MAX);
+}
+
 static void write_replica(fl_report *report, const fl_health_report *replica)
 {
     fl_json_object(&report->writer);
-    fl_report_url(report, "replica", replica->replica, 0);
+    write_place(report, replica->replica);
     write_word(report, "state", replica->state);
     fl_report_number(report, "weight", replica->weight);
     fl_report_number(report, "in_flight", replica->in_flight);

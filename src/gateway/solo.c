@@ -23,6 +23,8 @@ static bool can_be_asked(fl_span capabilities)
 {
     static const char *const names[] = {"elicitation", "sampling", "roots"};
 
+    if (capabilities.len <= sizeof "{}" - 1)
+        return false; /* most have none, and this is asked of every call */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (fl_json_type_of(fl_json_get(capabilities, fl_span_of(names[i]))) ==
             FL_JSON_OBJECT)

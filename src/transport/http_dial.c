@@ -56,7 +56,6 @@ static void move(fl_dial *dial, fl_list *before)
 static fl_http_call *take_back(fl_exchange *exchange)
 {
     fl_http_call *call = fl_exchange_user(exchange);
-
     fl_dial *dial = call->dial;
 
     call->exchange = NULL;
@@ -323,8 +322,8 @@ fl_status fl_dial_launch(fl_dial *dial, fl_http_call *call)
     if (rc != FL_OK)
         return rc;
     call->dial = dial;
-    if (!dial->dying &&
-        !fl_dial_usable(dial)) /* others are looked at first from now on */
+    /* one that takes no more is looked at last from now on */
+    if (!dial->dying && !fl_dial_usable(dial))
         move(dial, &dial->pool->dials);
     return FL_OK;
 }

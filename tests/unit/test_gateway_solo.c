@@ -22,7 +22,7 @@ static void begin(const fl_upstream *upstream)
     raw_hears_part(&host.server, "\"id\":2,\"method\":\"tools/call\"");
 }
 
-static void test_solo_are_taken_one_after_the_other(void **state)
+static void test_solo_calls_run_one_after_the_other(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -43,7 +43,7 @@ static void test_solo_are_taken_one_after_the_other(void **state)
     host_end();
 }
 
-static void test_solo_hold_up_nobody_else(void **state)
+static void test_solo_calls_hold_up_nobody_else(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -55,7 +55,7 @@ static void test_solo_hold_up_nobody_else(void **state)
     host_end();
 }
 
-static void test_solo_are_for_those_who_can_be_asked(void **state)
+static void test_solo_is_for_those_who_can_be_asked(void **state)
 {
     (void)state;
     host_open(&in_turn);
@@ -67,7 +67,7 @@ static void test_solo_are_for_those_who_can_be_asked(void **state)
     host_end();
 }
 
-static void test_solo_are_not_for_a_connection_of_ones_own(void **state)
+static void test_solo_is_not_for_a_connection_of_ones_own(void **state)
 {
     (void)state;
     begin(NULL);
@@ -99,7 +99,7 @@ static void come_back(const char *id)
     raw_say(&host.client, line);
 }
 
-static void test_solo_pass_while_a_client_thinks(void **state)
+static void test_solo_ends_while_a_client_thinks(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -136,7 +136,7 @@ static void test_solo_asks_nobody_rather_than_the_wrong_one(void **state)
     host_end();
 }
 
-static void test_solo_are_not_waited_for_for_ever(void **state)
+static void test_solo_is_not_waited_for_for_ever(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -187,7 +187,7 @@ static void test_solo_is_not_the_servers_fault(void **state)
     host_end();
 }
 
-static void test_solo_of_who_gives_up_are_passed_on(void **state)
+static void test_solo_goes_on_when_somebody_gives_up(void **state)
 {
     (void)state;
     begin(&in_turn);
@@ -227,15 +227,15 @@ static void test_a_task_that_nobody_knows_is_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_solo_are_taken_one_after_the_other),
-        cmocka_unit_test(test_solo_hold_up_nobody_else),
-        cmocka_unit_test(test_solo_are_for_those_who_can_be_asked),
-        cmocka_unit_test(test_solo_are_not_for_a_connection_of_ones_own),
-        cmocka_unit_test(test_solo_pass_while_a_client_thinks),
+        cmocka_unit_test(test_solo_calls_run_one_after_the_other),
+        cmocka_unit_test(test_solo_calls_hold_up_nobody_else),
+        cmocka_unit_test(test_solo_is_for_those_who_can_be_asked),
+        cmocka_unit_test(test_solo_is_not_for_a_connection_of_ones_own),
+        cmocka_unit_test(test_solo_ends_while_a_client_thinks),
         cmocka_unit_test(test_solo_asks_nobody_rather_than_the_wrong_one),
-        cmocka_unit_test(test_solo_are_not_waited_for_for_ever),
+        cmocka_unit_test(test_solo_is_not_waited_for_for_ever),
         cmocka_unit_test(test_solo_is_not_the_servers_fault),
-        cmocka_unit_test(test_solo_of_who_gives_up_are_passed_on),
+        cmocka_unit_test(test_solo_goes_on_when_somebody_gives_up),
         cmocka_unit_test(test_a_task_that_nobody_knows_is_cancelled),
     };
 
