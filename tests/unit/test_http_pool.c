@@ -273,6 +273,44 @@ static void test_http_pool_http2_sends_again_what_was_refused(void **state)
     rig_end();
 }
 
+/* Its windows are as wide as can be, and it reads nothing: what is sent to it
+ * in one turn is more than may wait. */
+#define WIDE_SETTINGS                                                          \
+    "\0\0\6\4\0\0\0\0\0"                                                       \
+    "\0\4\177\377\377\377"
+#define WIDE_WINDOW                                                            \
+    "\0\0\4\10\0\0\0\0\0"                                                      \
+    "\177\376\377\377"
+
+static void test_http_pool_http2_that_never_reads_is_told(void **state)
+{
+    enum { LARGE = 120 * 1024, CALLS = 8 };
+    static char text[LARGE];
+
+    (void)state;
+    rig_open(&(fl_options){.http.http2_only = true,
+                           .max_message = 2 * LARGE,
+                           .socket_buffer = 4096,
+                           .no_reconnect = true});
+    ask(0);
+    hear_preface(&one);
+    PUT(&one, WIDE_SETTINGS);
+    PUT(&one, WIDE_WINDOW);
+    io_some_turns(at.loop);
+    for (int i = 1; i <= CALLS; i++) {
+        snprintf(text, sizeof text,
+                 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"m\",\"params\":"
+                 "{\"x\":\"%*d\"}}",
+                 i, LARGE - 100, i);
+        rig_sends(text);
+    }
+    /* those after it have gone to another connection, and wait there */
+    io_until(at.loop, at.messages > 3);
+    rig_hears_part(0, "\"id\":0,\"error\"");
+    raw_close(&one);
+    rig_end();
+}
+
 /* What is said to a server that was said to speak HTTP/2, and does not. */
 static void test_http_pool_http2_tells_who_does_not_speak_it(void **state)
 {
@@ -380,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_http_pool_http2_by_prior_knowledge_has_one),
         cmocka_unit_test(test_http_pool_http2_by_alpn_has_one),
         cmocka_unit_test(test_http_pool_http2_sends_again_what_was_refused),
+        cmocka_unit_test(test_http_pool_http2_that_never_reads_is_told),
         cmocka_unit_test(test_http_pool_http2_tells_who_does_not_speak_it),
         cmocka_unit_test(test_http_pool_speaks_http1_if_that_is_wanted),
         cmocka_unit_test(test_http_pool_verifies_who_is_there),
