@@ -24,16 +24,28 @@ LINE = re.compile(r'(not )?ok\b\s*\d*\s*-?\s*(.*?)'
 CMOCKA_SKIP = re.compile(r'not ok \d+ # SKIP (\S+)$')
 SAID_WHY = re.compile(r'SKIPPED: (.*)')
 SKIP_ALL = re.compile(r'1\.\.0\s*#\s*SKIP\S*\s*(.*)$', re.I)
+COMMENT = re.compile(r'#\s*(\S.*)$')
+MOST_COMMENTS, LONGEST_COMMENT = 6, 300
 PLAN = re.compile(r'1\.\.\d+\b')
 
 
+def explain(case, comment):
+    if not comment or case.reason.count('; ') >= MOST_COMMENTS - 1:
+        return case
+    words = comment.group(1)[:LONGEST_COMMENT]
+    return case._replace(reason='; '.join(filter(None, [case.reason, words])))
+
+
 def read_tap(program, output):
-    """The cases a program reported, one for each top-level TAP line."""
+    """The cases a program reported, one for each top-level TAP line. What a
+    failure says of itself is in the comments that follow it."""
     cases = []
     for line in output.splitlines():
         line = CMOCKA_SKIP.sub(r'ok - \1 # SKIP', line)
         match = LINE.match(line)
         if not match:
+            if cases and cases[-1].outcome == FAILED:
+                cases[-1] = explain(cases[-1], COMMENT.match(line))
             continue
         bad, name, directive, reason = match.groups()
         outcome = FAILED if bad else PASSED

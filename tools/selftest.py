@@ -236,6 +236,11 @@ def run_counts():
         program('FAIL', '1..1\nnot ok 1 # SKIP a\n', 'SKIPPED: no file\n'))]
     yield ('the reason of a skip is kept',
            reasons == ['no vectors', 'no such thing', 'no file'], reasons)
+    reasons = [case.reason for case in log_cases(program(
+        'FAIL', '1..3\nnot ok 1 - a\n# it broke\n# at a.py:3\nok 2 - b\n'
+                '# all is well\nnot ok 3 - c\n' + '# x\n' * 100, '', 1))]
+    yield ('what a failure says of itself is kept, if it is brief',
+           reasons == ['it broke; at a.py:3', '', 'x; x; x; x; x; x'], reasons)
 
 
 def run_table():

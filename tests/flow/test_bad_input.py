@@ -341,17 +341,17 @@ def test_a_peer_that_never_reads_is_left_in_the_end():
         check_memory(memory, sockets)
         check_memory(memory, pipes)
         gone = functools.partial(logged, sockets, 'took nothing for 5000 ms')
+        answered = 0
         with Wire(sockets) as other:
             other.hello()
             while len(gone()) < 2:
-                require(time.monotonic() - start < 4 * SEND_TIMEOUT * SLOW,
+                require(time.monotonic() - start < SEND_TIMEOUT + WAIT,
                         'still there:', sockets.lines)
-                asked = time.monotonic()
                 answer = other.ask(tool(1, 'echo', text='x' * 1000))
                 contains(answer, 'result')
-                require(time.monotonic() - asked < SEND_TIMEOUT / 2 * SLOW,
-                        'others have to wait')
+                answered += 1
                 time.sleep(0.02)
+        require(answered >= 10, 'others have to wait:', answered, 'answers')
         require(time.monotonic() - start >= SEND_TIMEOUT, 'too early')
         check_memory(memory, sockets)
         equal(pipes.process.wait(WAIT), 0, 'exit of the one on stdio:')
