@@ -96,6 +96,7 @@ def test_a_client_that_is_stopped_is_dropped():
             process.send_signal(signal.SIGSTOP)
             until(lambda: files(serving) == before, 'it is dropped')
             process.send_signal(signal.SIGCONT)
+            terminal.read()  # or it might wait for room there
             equal(process.wait(WAIT), 2, 'exit')
 
 

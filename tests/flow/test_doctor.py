@@ -81,7 +81,8 @@ def patient(*words, **more):
 
 def clean(report):
     report.ends('healthy')
-    equal(report.bad(), [])
+    equal([one for one in report.bad()
+           if SLOW == 1 or one['check'] != 'connection.open'], [])
 
 
 # A server in good health.

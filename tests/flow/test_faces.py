@@ -8,17 +8,21 @@ statuses.
 import os
 import shutil
 
-from flow import FAIRLEAD, contains, equal, folder, main, require, run
+from flow import FAIRLEAD, Skip, contains, equal, folder, main, require, run
 
 NAMES = ('supergateway', 'mcp-proxy', 'mcp-remote')
 URL = 'https://example.org/mcp'
 
 
 def test_a_link_of_its_name_is_the_program():
+    program = os.path.abspath(shutil.which(FAIRLEAD))
+    with open(program, 'rb') as file:
+        if file.read(2) == b'#!':
+            raise Skip('a script stands in its place, under its own name')
     with folder() as place:
         for name in NAMES:
             link = os.path.join(place, name)
-            os.symlink(os.path.abspath(shutil.which(FAIRLEAD)), link)
+            os.symlink(program, link)
             said = run(link, '--version').expect(0).out
             contains(said, f'as {name}')
 

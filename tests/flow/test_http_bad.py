@@ -119,7 +119,7 @@ def test_a_head_has_limits():
             check_memory(serving, before, 8 * MIB)
 
 
-def drip(web, data, every=0.05):
+def drip(web, data, every=0.05 * SLOW):
     """Sends byte by byte until it hears something, or has nothing to say."""
     web.socket.settimeout(every)
     started = time.monotonic()
