@@ -241,7 +241,8 @@ def a_state_that_was_changed_is_refused(peer):
     tool = 'test_input_required_result_tampered_state'
     state = first_round(peer, tool)['requestState']
     answer = {'confirm': {'action': 'accept', 'content': {'ok': True}}}
-    for bad in state + '-TAMPERED', state[:-2], 'A' + state[1:], 'nonsense':
+    other = ('B' if state[0] == 'A' else 'A') + state[1:]
+    for bad in state + '-TAMPERED', state[:-2], other, 'nonsense':
         error = peer.error('tools/call', name=tool, arguments={},
                            inputResponses=answer, requestState=bad)
         equal(error['code'], -32602, bad)
