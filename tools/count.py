@@ -26,6 +26,8 @@ SAID_WHY = re.compile(r'SKIPPED: (.*)')
 SKIP_ALL = re.compile(r'1\.\.0\s*#\s*SKIP\S*\s*(.*)$', re.I)
 COMMENT = re.compile(r'#\s*(\S.*)$')
 MOST_COMMENTS, LONGEST_COMMENT = 6, 300
+SANITIZER = re.compile(r'Sanitizer|runtime error:')
+BY_THE_CLOCK = 'flow', 'gateway', 'interop'
 PLAN = re.compile(r'1\.\.\d+\b')
 
 
@@ -118,6 +120,21 @@ def bad_programs(path):
     """How many programs meson thinks failed, which is its exit code too."""
     return sum(entry['result'] not in ('OK', 'SKIP', 'EXPECTEDFAIL')
                for entry in read_log(path))
+
+
+def suite_and_name(entry):
+    """("flow", "bad input") of "fairlead:flow / bad input"."""
+    suites, _, name = entry['name'].split(':', 1)[-1].partition(' / ')
+    return suites.split('+')[0], name
+
+
+def deserves_a_second_hearing(entry):
+    """A failure of a test that goes by the clock, among whole programs on a
+    crowded machine. What a sanitizer found is never chance."""
+    said = (entry.get('stdout') or '') + (entry.get('stderr') or '')
+    return (entry['result'] not in ('OK', 'SKIP', 'EXPECTEDFAIL') and
+            suite_and_name(entry)[0] in BY_THE_CLOCK and
+            not SANITIZER.search(said))
 
 
 def tally(cases):

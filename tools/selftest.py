@@ -243,6 +243,23 @@ def run_counts():
            reasons == ['it broke; at a.py:3', '', 'x; x; x; x; x; x'], reasons)
 
 
+def run_hearings():
+    said = 'ERROR: AddressSanitizer: heap-use-after-free\n'
+    for fact, suite, result, complaint, expected in (
+            ('a whole program that failed', 'flow', 'FAIL', '', True),
+            ('one that took too long', 'gateway+pairs', 'TIMEOUT', '', True),
+            ('one that passed', 'flow', 'OK', '', False),
+            ('a unit test', 'unit', 'FAIL', '', False),
+            ('what a sanitizer found', 'flow', 'FAIL', said, False)):
+        entry = {**program(result, '', complaint, 1),
+                 'name': f'fairlead:{suite} / p q'}
+        found = count.deserves_a_second_hearing(entry)
+        yield (f'{fact} is heard {"again" if expected else "once"}',
+               found == expected, found)
+    found = count.suite_and_name(entry)
+    yield 'a program has a suite and a name', found == ('flow', 'p q'), found
+
+
 def run_table():
     graph = {room: {may.split('/')[0] for may in mays}
              for room, mays in layers.ROOMS.items()}
@@ -305,8 +322,8 @@ def run_apidoc():
 
 
 def main():
-    results = [*run_finds(), *run_symbols(), *run_counts(), *run_table(),
-               *run_apidoc()]
+    results = [*run_finds(), *run_symbols(), *run_counts(), *run_hearings(),
+               *run_table(), *run_apidoc()]
     print(f'1..{len(results)}')
     for number, (fact, good, found) in enumerate(results, 1):
         print(f'{"ok" if good else "not ok"} {number} - {fact}')
