@@ -21,6 +21,14 @@ fl_clock fl_clock_system(void)
     return (fl_clock){.now_ms = monotonic_ms};
 }
 
+uint64_t fl_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 void fl_clock_stamp(char stamp[FL_CLOCK_STAMP])
 {
     struct timespec now;

@@ -22,6 +22,9 @@ static inline uint64_t fl_clock_now(const fl_clock *clock)
     return clock->now_ms(clock->user);
 }
 
+/* Nanoseconds of the same clock, for measuring how long something took. */
+uint64_t fl_clock_ns(void);
+
 /* Wall-clock time for log lines: "2026-07-28T12:00:00.123Z" and its NUL. */
 enum { FL_CLOCK_STAMP = 25 };
 void fl_clock_stamp(char stamp[FL_CLOCK_STAMP]);

@@ -12,7 +12,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "gateway/joint.h"
-#include "gateway/numbers.h"
+#include "base/numbers.h"
 #include "transport/transport.h"
 #include "json/nav.h"
 

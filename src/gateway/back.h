@@ -23,7 +23,7 @@
 #include "adapt/adapt.h"
 #include "client/lane.h"
 #include "gateway/front.h"
-#include "gateway/numbers.h"
+#include "base/numbers.h"
 #include "io/timer.h"
 #include "transport/backoff.h"
 

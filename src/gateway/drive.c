@@ -14,7 +14,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "gateway/gateway.h"
-#include "gateway/numbers.h"
+#include "base/numbers.h"
 #include "gateway/park.h"
 #include "gateway/route.h"
 #include "json/nav.h"

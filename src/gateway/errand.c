@@ -9,7 +9,7 @@
 #include "gateway/cells.h"
 #include "gateway/front.h"
 #include "gateway/gateway.h"
-#include "gateway/numbers.h"
+#include "base/numbers.h"
 #include "gateway/rounds.h"
 #include "gateway/route.h"
 #include "gateway/solo.h"

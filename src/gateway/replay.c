@@ -14,7 +14,7 @@
 #include "base/span.h"
 #include "gateway/gateway.h"
 #include "gateway/legacy.h"
-#include "gateway/numbers.h"
+#include "base/numbers.h"
 #include "gateway/route.h"
 #include "io/digest.h"
 #include "io/loop.h"

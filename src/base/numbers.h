@@ -5,8 +5,8 @@
  * order, some of them much later. Memory is one block, which grows with what
  * waits at one time and is kept for the next.
  */
-#ifndef FL_GATEWAY_NUMBERS_H
-#define FL_GATEWAY_NUMBERS_H
+#ifndef FL_BASE_NUMBERS_H
+#define FL_BASE_NUMBERS_H
 
 #include <fairlead/types.h>
 

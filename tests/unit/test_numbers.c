@@ -1,8 +1,8 @@
 /*
- * test_gateway_numbers.c - what waits under a number is found there, and only
+ * test_numbers.c - what waits under a number is found there, and only
  * until it is taken out.
  */
-#include "gateway/numbers.h"
+#include "base/numbers.h"
 
 #include "base/span.h"
 #include "support/ration.h"

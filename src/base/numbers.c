@@ -6,7 +6,7 @@
  * would mean to look at all that follow; multiplied by the golden ratio they
  * lie as far from each other as can be, and most have no neighbour at all.
  */
-#include "gateway/numbers.h"
+#include "base/numbers.h"
 
 #include "base/mem.h"
 
