@@ -77,6 +77,11 @@ fl_span fl_lane_said(const fl_client *lane)
     return fl_buf_view(&lane->said);
 }
 
+fl_span fl_lane_claim(const fl_client *lane)
+{
+    return fl_client_is_modern(lane) ? fl_buf_view(&lane->claim) : (fl_span){0};
+}
+
 uint64_t fl_lane_number(fl_client *lane)
 {
     return ++lane->requests.last_id;

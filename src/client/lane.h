@@ -64,6 +64,10 @@ const fl_revision *fl_lane_revision(const fl_client *lane);
  * until it is ready, and if a modern one would not say. */
 fl_span fl_lane_said(const fl_client *lane);
 
+/* What a modern request says of its client, members of its _meta without the
+ * braces; empty until it is ready, and for a legacy server. */
+fl_span fl_lane_claim(const fl_client *lane);
+
 /* An id for a request: never used before on this lane, nor on the one that it
  * came after. */
 uint64_t fl_lane_number(fl_client *lane);
