@@ -44,8 +44,12 @@ ROOMS = {
                 'io/digest.h', 'io/loop.h', 'io/proc.h', 'io/timer.h', 'rpc',
                 'json', 'guard'),
     'admin': ('gateway',),
+    # A client that wants to know how fast a server is, and no more.
+    'load': ('client/lane.h', 'rpc', 'json', 'io/loop.h', 'io/ticker.h',
+             'io/timer.h'),
     'cmd': ('json', 'schema', 'config', 'rpc', 'wire', 'io', 'guard', 'transport',
-            'store', 'auth', 'adapt', 'server', 'client', 'gateway', 'admin'),
+            'store', 'auth', 'adapt', 'server', 'client', 'gateway', 'load',
+            'admin'),
 }
 
 # The one room that knows each library; nobody else needs to.

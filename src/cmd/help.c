@@ -15,6 +15,7 @@ static const char general[] =
     "  connect the same for hosts that can only run a command\n"
     "  ps      list the gateways that run, and the processes behind them\n"
     "  doctor  what is wrong with a server, and what to do about it\n"
+    "  bench   how fast a server is: rates and percentiles, on any transport\n"
     "  matrix  what each client gets of each server, revision by revision\n"
     "  supergateway, mcp-proxy, mcp-remote\n"
     "          with the flags of these programs; also under their names, "

@@ -11,6 +11,7 @@ void fl_help_demo(FILE *to);
 void fl_help_call(FILE *to);
 void fl_help_serve(FILE *to);
 void fl_help_ps(FILE *to);
+void fl_help_bench(FILE *to);
 void fl_help_doctor(FILE *to);
 void fl_help_matrix(FILE *to);
 

@@ -5,6 +5,7 @@
  */
 #include "base/span.h"
 #include "base/status.h"
+#include "cmd/bench.h"
 #include "cmd/call.h"
 #include "cmd/complain.h"
 #include "cmd/demo.h"
@@ -25,10 +26,10 @@
 static int refuse(const char *word)
 {
     static const char *const known[] = {
-        "demo",      "call",       "serve",  "connect",
-        "ps",        "doctor",     "matrix", "supergateway",
-        "mcp-proxy", "mcp-remote", "--help", "--version",
-        NULL};
+        "demo",         "call",      "serve",      "connect",
+        "ps",           "doctor",    "matrix",     "bench",
+        "supergateway", "mcp-proxy", "mcp-remote", "--help",
+        "--version",    NULL};
     const char *near = fl_suggest_nearest(fl_span_of(word), known);
     fl_error error;
 
@@ -55,6 +56,8 @@ int main(int argc, char **argv)
         return fl_demo(argv + 2);
     if (strcmp(word, "doctor") == 0)
         return fl_doctor_command(argv + 2);
+    if (strcmp(word, "bench") == 0)
+        return fl_bench_command(argv + 2);
     if (strcmp(word, "matrix") == 0)
         return fl_matrix_command(argv + 2);
     if (strcmp(word, "call") == 0)
