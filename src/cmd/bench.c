@@ -172,8 +172,9 @@ static int measure(trial *t)
     plan.params = fl_buf_view(&t->scout.params);
     plan.client.verdict = t->scout.verdict;
     fl_signals *signals = fl_signals_watch(t->loop, on_signal, t);
-    t->load = fl_load_begin(t->loop, &plan, on_view, t);
-    if (signals == NULL || t->load == NULL) {
+    t->load =
+        signals != NULL ? fl_load_begin(t->loop, &plan, on_view, t) : NULL;
+    if (t->load == NULL) {
         fl_complain("bench", "out of memory or descriptors");
         fl_signals_close(signals);
         fl_loop_run(t->loop);
