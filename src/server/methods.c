@@ -132,7 +132,7 @@ unsigned fl_methods_offers(const fl_return *to)
 static bool is_named(const fl_msg *msg, fl_span name)
 {
     if (msg->method.len <= name.len)
-        return fl_span_equal(msg->method, name);
+        return fl_span_same_name(msg->method, name);
     return fl_msg_method_is(msg, name);
 }
 

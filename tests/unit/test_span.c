@@ -57,6 +57,29 @@ static void test_span_from_gives_the_rest(void **state)
     assert_null(fl_span_from(nothing, 0).ptr);
 }
 
+/* Of every length around those it knows, with every byte wrong in turn. */
+static void test_span_same_name_is_span_equal(void **state)
+{
+    enum { LONG = 24 };
+    char a[LONG], b[LONG];
+
+    (void)state;
+    assert_true(fl_span_same_name(nothing, FL_SPAN("")));
+    for (size_t len = 0; len <= LONG; len++) {
+        memset(a, 'x', LONG);
+        memset(b, 'x', LONG);
+        assert_true(fl_span_same_name((fl_span){a, len}, (fl_span){b, len}));
+        for (size_t at = 0; at < len; at++) {
+            b[at] = 'y';
+            assert_false(
+                fl_span_same_name((fl_span){a, len}, (fl_span){b, len}));
+            assert_false(
+                fl_span_same_name((fl_span){a, len}, (fl_span){a, at}));
+            b[at] = 'x';
+        }
+    }
+}
+
 static void test_span_find_gives_the_first_or_the_length(void **state)
 {
     (void)state;
@@ -72,6 +95,7 @@ int main(void)
         cmocka_unit_test(test_span_of_a_literal_knows_its_length),
         cmocka_unit_test(test_span_of_null_is_empty),
         cmocka_unit_test(test_span_equal_compares_length_and_bytes),
+        cmocka_unit_test(test_span_same_name_is_span_equal),
         cmocka_unit_test(test_span_starts_with_its_prefixes_only),
         cmocka_unit_test(test_span_from_gives_the_rest),
         cmocka_unit_test(test_span_find_gives_the_first_or_the_length),
