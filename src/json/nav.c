@@ -11,11 +11,11 @@
 
 #include "json/kernel.h"
 #include "json/unescape.h"
+#include "json/walk.h"
 
 #include <assert.h>
 
-/* text[from, to) without the white space around it. */
-static fl_span between(fl_span text, size_t from, size_t to)
+fl_span fl_json_trim(fl_span text, size_t from, size_t to)
 {
     while (from < to && (unsigned char)text.ptr[from] <= ' ')
         from++;
@@ -51,25 +51,24 @@ fl_span fl_json_get(fl_span object, fl_span key)
     do {
         found = kernel->mark(object, from, FL_JSON_MARKS, at);
         for (size_t i = 0; i + 1 < found; i += 2) {
-            if (is_key(unquote(between(object, from, at[i])), key)) {
+            if (is_key(unquote(fl_json_between(object, from, at[i])), key)) {
                 first = at[i] + 1;
                 last = at[i + 1];
             }
             from = at[i + 1] + 1;
         }
     } while (found == FL_JSON_MARKS);
-    return last > 0 ? between(object, first, last) : (fl_span){0};
+    return last > 0 ? fl_json_between(object, first, last) : (fl_span){0};
 }
 
 void fl_json_walk_init(fl_json_walk *walk, fl_span container)
 {
-    fl_json_type type = fl_json_type_of(container);
+    char first = container.len > 0 ? container.ptr[0] : '\0';
 
-    walk->in_object = type == FL_JSON_OBJECT;
+    walk->in_object = first == '{';
     walk->at = walk->last = walk->ahead;
     walk->from = 1;
-    walk->text =
-        walk->in_object || type == FL_JSON_ARRAY ? container : (fl_span){0};
+    walk->text = first == '{' || first == '[' ? container : (fl_span){0};
 }
 
 void fl_json_walk_inside(fl_json_walk *walk, const fl_json_top *top,
@@ -125,50 +124,25 @@ void fl_json_walk_along(fl_json_walk *walk, fl_span container,
     }
 }
 
-/* Ends the walk: there is nothing more to look through. */
-static bool stop(fl_json_walk *walk, fl_json_member *member)
+bool fl_json_walk_look(fl_json_walk *walk, size_t want)
 {
-    walk->text = (fl_span){0};
-    walk->at = walk->last;
-    *member = (fl_json_member){0};
-    return false;
-}
-
-/* Looks for some more delimiters; false if there are less than `want`. */
-static bool look_ahead(fl_json_walk *walk, size_t want)
-{
-    size_t found =
-        walk->from < walk->text.len
-            ? fl_json_kernel_best()->mark(walk->text, walk->from,
-                                          FL_JSON_WALK_AHEAD, walk->ahead)
-            : 0;
+    size_t found = fl_json_kernel_best()->mark(walk->text, walk->from,
+                                               FL_JSON_WALK_AHEAD, walk->ahead);
 
     walk->at = walk->ahead;
     walk->last = walk->ahead + found;
+    if (found < want)
+        walk->from = walk->text.len; /* there is nothing to look through */
     return found >= want;
 }
 
 bool fl_json_walk_next(fl_json_walk *walk, fl_json_member *member)
 {
-    size_t want = walk->in_object ? 2 : 1;
-    fl_span key = {0};
+    bool found = fl_json_walk_step(walk, member);
 
-    if ((size_t)(walk->last - walk->at) < want && !look_ahead(walk, want))
-        return stop(walk, member);
-    fl_span text = walk->text;
-    size_t from = walk->from, first = walk->at[0], end = walk->at[want - 1];
-    if (want == 2) {
-        key = unquote(between(text, from, first));
-        from = first + 1;
-    }
-    fl_span value = between(text, from, end);
-    if (value.len == 0)
-        return stop(walk, member);
-    bool more = text.ptr[end] == ',';
-    walk->at = more ? walk->at + want : walk->last;
-    walk->from = more ? end + 1 : text.len;
-    *member = (fl_json_member){key, value};
-    return true;
+    if (!found)
+        *member = (fl_json_member){0};
+    return found;
 }
 
 fl_span fl_json_get_along(fl_span object, const fl_json_cuts *cuts, fl_span key)
@@ -178,7 +152,7 @@ fl_span fl_json_get_along(fl_span object, const fl_json_cuts *cuts, fl_span key)
     fl_span found = {0};
 
     fl_json_walk_along(&walk, object, cuts);
-    while (walk.in_object && fl_json_walk_next(&walk, &member))
+    while (walk.in_object && fl_json_walk_step(&walk, &member))
         if (is_key(member.key, key))
             found = member.value;
     return found;

@@ -10,6 +10,7 @@
 
 #include "base/span.h"
 #include "rpc/claim.h"
+#include "json/walk.h"
 
 enum { PARAMS = 1, META = 2, ARGUMENTS = 2 }; /* levels of nesting */
 
@@ -25,7 +26,8 @@ static bool is_spelled(fl_span key, fl_span name)
 }
 
 /* Where the value of such a member goes; `none` if it is not one of ours. */
-static fl_span *place_of_escaped(fl_params *params, fl_span key, fl_span *none)
+__attribute__((noinline)) static fl_span *
+place_of_escaped(fl_params *params, fl_span key, fl_span *none)
 {
     if (is_spelled(key, FL_SPAN("name")))
         return &params->name;
@@ -86,7 +88,7 @@ static void read_meta(const fl_json_top *top, fl_params *params)
     fl_json_member member;
 
     fl_json_walk_inside(&walk, top, META, params->meta);
-    while (fl_json_walk_next(&walk, &member))
+    while (fl_json_walk_step(&walk, &member))
         note_meta(params, &member);
     fl_claim_end(&params->claim);
 }
@@ -100,7 +102,7 @@ void fl_params_read(const fl_json_top *top, fl_span text, fl_params *params)
     if (fl_json_type_of(text) != FL_JSON_OBJECT)
         return;
     fl_json_walk_inside(&walk, top, PARAMS, text);
-    while (fl_json_walk_next(&walk, &member))
+    while (fl_json_walk_step(&walk, &member))
         *place_of(params, member.key, &other) = member.value;
     if (fl_json_type_of(params->arguments) == FL_JSON_OBJECT)
         fl_json_cuts_keep(&params->cuts, top, ARGUMENTS, params->arguments);

@@ -230,8 +230,8 @@ fl_status fl_check_inside(fl_check *check, const fl_node *node, fl_span value,
 
 static fl_span trim(fl_span text)
 {
-    while (text.len > 0 && (unsigned char)text.ptr[0] <= ' ')
-        text = fl_span_from(text, 1);
+    for (; text.len > 0 && (unsigned char)text.ptr[0] <= ' '; text.len--)
+        text.ptr++;
     while (text.len > 0 && (unsigned char)text.ptr[text.len - 1] <= ' ')
         text.len--;
     return text;

@@ -21,7 +21,7 @@
 
 #include "base/span.h"
 #include "schema/property.h"
-#include "json/nav.h"
+#include "json/walk.h"
 
 enum {
     MOST_NESTING = 32,    /* of schemas, so of our calls */
@@ -121,8 +121,22 @@ static unsigned types_of(fl_span value)
     return 0;
 }
 
-static bool fits(const fl_schema *schema, const fl_node *node, fl_span value,
-                 const fl_json_cuts *cuts);
+static bool fits_inside(const fl_schema *schema, const fl_node *node,
+                        fl_span value, const fl_json_cuts *cuts);
+
+/* Of a value that has nothing inside the type is all there is to know. */
+static inline bool fits(const fl_schema *schema, const fl_node *node,
+                        fl_span value, const fl_json_cuts *cuts)
+{
+    unsigned types = types_of(value);
+
+    if (node->verdict != FL_VERDICT_RULES)
+        return node->verdict == FL_VERDICT_TRUE;
+    if (node->types != 0 && (node->types & types) == 0)
+        return false;
+    return (types & (FL_TYPE_OBJECT | FL_TYPE_ARRAY)) == 0 ||
+           fits_inside(schema, node, value, cuts);
+}
 
 static bool fits_array(const fl_schema *schema, const fl_node *items,
                        fl_span value, const fl_json_cuts *cuts)
@@ -133,7 +147,7 @@ static bool fits_array(const fl_schema *schema, const fl_node *items,
     if (items == NULL)
         return true;
     fl_json_walk_along(&walk, value, cuts);
-    while (fl_json_walk_next(&walk, &element))
+    while (fl_json_walk_step(&walk, &element))
         if (!fits(schema, items, element.value, NULL))
             return false;
     return true;
@@ -144,7 +158,7 @@ static bool find(const fl_schema *schema, const fl_object_rules *rules,
                  fl_span key, size_t *number)
 {
     if (*number < rules->property_count &&
-        fl_span_equal(rules->properties[*number].name, key))
+        fl_span_same_name(rules->properties[*number].name, key))
         return true;
     const fl_property *found = fl_property_find(schema, rules, key);
     if (found != NULL)
@@ -161,7 +175,7 @@ static bool fits_object(const fl_schema *schema, const fl_object_rules *rules,
     size_t next = 0;
 
     fl_json_walk_along(&walk, value, cuts);
-    while (fl_json_walk_next(&walk, &member)) {
+    while (fl_json_walk_step(&walk, &member)) {
         const fl_node *node = NULL;
         if (find(schema, rules, member.key, &next)) {
             seen |= (uint64_t)1 << next;
@@ -177,20 +191,14 @@ static bool fits_object(const fl_schema *schema, const fl_object_rules *rules,
     return (rules->required & ~seen) == 0;
 }
 
-static bool fits(const fl_schema *schema, const fl_node *node, fl_span value,
-                 const fl_json_cuts *cuts)
+static bool fits_inside(const fl_schema *schema, const fl_node *node,
+                        fl_span value, const fl_json_cuts *cuts)
 {
-    unsigned types = types_of(value);
-
-    if (node->verdict != FL_VERDICT_RULES)
-        return node->verdict == FL_VERDICT_TRUE;
-    if (node->types != 0 && (node->types & types) == 0)
-        return false;
-    if (types == FL_TYPE_OBJECT && node->object != NULL)
-        return fits_object(schema, node->object, value, cuts);
-    if (types == FL_TYPE_ARRAY && node->array != NULL)
-        return fits_array(schema, node->array->items, value, cuts);
-    return true;
+    if (value.ptr[0] == '{')
+        return node->object == NULL ||
+               fits_object(schema, node->object, value, cuts);
+    return node->array == NULL ||
+           fits_array(schema, node->array->items, value, cuts);
 }
 
 bool fl_quick_check(const fl_schema *schema, fl_span instance,
