@@ -73,7 +73,7 @@ static bool has_escape(fl_span string)
 
 /* None of our names holds a character with a short escape, so the shortest
  * odd spelling is "\u0069d", and the longest is every letter of "jsonrpc". */
-static enum slot slot_of_escaped(fl_span key)
+__attribute__((noinline)) static enum slot slot_of_escaped(fl_span key)
 {
     enum { SHORTEST = 7, LONGEST = 6 * 7 };
 
@@ -110,7 +110,7 @@ static enum slot slot_of(fl_span key)
     return slot_of_escaped(key);
 }
 
-static void note(struct envelope *envelope, const fl_json_member *member)
+static inline void note(struct envelope *envelope, const fl_json_member *member)
 {
     enum slot slot = slot_of(member->key);
 
@@ -124,19 +124,25 @@ static void note(struct envelope *envelope, const fl_json_member *member)
     envelope->part[slot] = member->value;
 }
 
-static void note_all(struct envelope *envelope, const fl_json_top *top)
+/* Of an object with more members than the scan has noted. */
+__attribute__((noinline)) static void note_walking(struct envelope *envelope,
+                                                   fl_span object)
 {
     fl_json_member member;
     fl_json_walk walk;
 
-    if (top->count <= FL_JSON_MEMBERS) {
-        for (size_t i = 0; i < top->count; i++)
-            note(envelope, &top->members[i]);
-        return;
-    }
-    fl_json_walk_init(&walk, top->value);
+    fl_json_walk_init(&walk, object);
     while (fl_json_walk_next(&walk, &member))
         note(envelope, &member);
+}
+
+static void note_all(struct envelope *envelope, const fl_json_top *top)
+{
+    if (top->count > FL_JSON_MEMBERS)
+        note_walking(envelope, top->value);
+    else
+        for (size_t i = 0; i < top->count; i++)
+            note(envelope, &top->members[i]);
 }
 
 static bool is_version(fl_span value)
@@ -147,9 +153,9 @@ static bool is_version(fl_span value)
 
 static bool is_id(fl_span value)
 {
-    fl_json_type type = fl_json_type_of(value);
+    char first = value.len > 0 ? value.ptr[0] : '\0';
 
-    return type == FL_JSON_STRING || type == FL_JSON_NUMBER;
+    return first == '"' || first == '-' || (first >= '0' && first <= '9');
 }
 
 /* The judges return what is wrong, or NULL. */
@@ -161,10 +167,10 @@ static const char *judge_call(const struct envelope *envelope,
 
     if (envelope->part[RESULT].len > 0 || envelope->part[ERROR].len > 0)
         return "message has a method and also a result or an error";
-    if (fl_json_type_of(id) == FL_JSON_NULL)
-        return "\"id\" of a request must not be null";
     if (id.len > 0 && !is_id(id))
-        return "\"id\" must be a string or a number";
+        return fl_json_type_of(id) == FL_JSON_NULL
+                   ? "\"id\" of a request must not be null"
+                   : "\"id\" must be a string or a number";
     if (fl_json_type_of(envelope->part[METHOD]) != FL_JSON_STRING)
         return "\"method\" must be a string";
     if (params != FL_JSON_NONE && params != FL_JSON_OBJECT &&
@@ -237,13 +243,15 @@ static fl_status read_object(const fl_json_top *top, fl_msg *msg,
     fl_span id = envelope.part[ID];
     msg->result = envelope.part[RESULT];
     msg->error = envelope.part[ERROR];
-    msg->id = is_id(id) && !envelope.id_twice ? id : (fl_span){0};
+    msg->id = id; /* which in an error may be null */
 
     const char *what = judge(&envelope, &msg->kind);
-    if (what != NULL)
+    if (what != NULL) {
+        if (!is_id(id) || envelope.id_twice)
+            msg->id = (fl_span){0};
         return refuse(msg, fault, what);
+    }
     fl_span method = envelope.part[METHOD];
-    msg->id = id; /* which in an error may be null */
     msg->params = envelope.part[PARAMS];
     if (method.len > 0) {
         msg->method = (fl_span){method.ptr + 1, method.len - 2};
@@ -282,7 +290,7 @@ bool fl_msg_method_is(const fl_msg *msg, fl_span method)
     if (msg->method.len > method.len)
         return has_escape(msg->method) &&
                fl_json_string_is(widen(msg->method), method);
-    return fl_span_equal(msg->method, method) && !has_escape(method);
+    return fl_span_same_name(msg->method, method) && !has_escape(method);
 }
 
 void fl_msg_splice_id(const fl_msg *msg, fl_span id, fl_span parts[3])
