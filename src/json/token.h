@@ -43,6 +43,35 @@ static inline bool fl_json_is_end(char byte)
     return ends[(unsigned char)byte];
 }
 
+#ifdef __SSE2__
+/* Of sixteen bytes, those that do not mean themselves inside a string. */
+static inline unsigned fl_json_special(const char *at)
+{
+    __m128i part = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i hits =
+        _mm_or_si128(_mm_cmpeq_epi8(part, _mm_set1_epi8('"')),
+                     _mm_or_si128(_mm_cmpeq_epi8(part, _mm_set1_epi8('\\')),
+                                  _mm_cmplt_epi8(part, _mm_set1_epi8(' '))));
+
+    return (unsigned)_mm_movemask_epi8(hits);
+}
+
+/* fl_json_plain_run() of sixteen bytes or more: the last step goes back over
+ * some that were plain, rather than on byte by byte. */
+static inline const char *fl_json_plain_vectors(const char *at, const char *end)
+{
+    for (const char *last = end - 16;; at += 16) {
+        if (at > last)
+            at = last;
+        unsigned hit = fl_json_special(at);
+        if (hit != 0)
+            return at + __builtin_ctz(hit);
+        if (at == last)
+            return end;
+    }
+}
+#endif
+
 /*
  * How many bytes from `at` are ASCII that means itself inside a string: no
  * quote, backslash or control. Eight at a time: a byte is below 0x20 if
@@ -56,16 +85,8 @@ static inline const char *fl_json_plain_run(const char *at, const char *end)
     const uint64_t ones = 0x0101010101010101u;
 
 #ifdef __SSE2__
-    for (; end - at >= 16; at += 16) {
-        __m128i part = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i hits = _mm_or_si128(
-            _mm_cmpeq_epi8(part, _mm_set1_epi8('"')),
-            _mm_or_si128(_mm_cmpeq_epi8(part, _mm_set1_epi8('\\')),
-                         _mm_cmplt_epi8(part, _mm_set1_epi8(' '))));
-        unsigned hit = (unsigned)_mm_movemask_epi8(hits);
-        if (hit != 0)
-            return at + __builtin_ctz(hit);
-    }
+    if (end - at >= 16)
+        return fl_json_plain_vectors(at, end);
 #endif
     while (end - at >= 8) {
         uint64_t word;

@@ -466,6 +466,24 @@ static void test_json_write_knows_what_is_plain(void **state)
     assert_false(fl_json_is_plain((fl_span){"a\0b", 3}));
 }
 
+static void test_json_write_sees_what_is_not_plain_anywhere(void **state)
+{
+    enum { LONG = 70 };
+    char text[LONG];
+
+    (void)state;
+    memset(text, 'x', LONG);
+    for (size_t len = 0; len <= LONG; len++) {
+        assert_true(fl_json_is_plain((fl_span){text, len}));
+        for (size_t at = 0; at < len; at++)
+            for (const char *odd = "\"\\\x1f\xff"; *odd != '\0'; odd++) {
+                text[at] = *odd;
+                assert_false(fl_json_is_plain((fl_span){text, len}));
+                text[at] = 'x';
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_json_write_begins_each_container_anew),
         cmocka_unit_test(test_json_write_escapes_what_must_be),
         cmocka_unit_test(test_json_write_knows_what_is_plain),
+        cmocka_unit_test(test_json_write_sees_what_is_not_plain_anywhere),
         cmocka_unit_test(test_json_write_escapes_at_every_place),
         cmocka_unit_test(test_json_write_replaces_what_is_not_text),
         cmocka_unit_test(test_json_write_finds_the_shortest_number),
