@@ -262,10 +262,9 @@ void fl_line_link_join(char *text, size_t len)
 }
 
 static fl_status write_line(fl_line_link *line, const fl_span *parts,
-                            size_t count, bool urgent)
+                            size_t count, size_t len, bool urgent)
 {
     fl_span with_end[FL_LINK_PARTS + 1];
-    size_t len = fl_span_total(parts, count);
 
     memcpy(with_end, parts, count * sizeof *parts);
     with_end[count] = FL_SPAN("\n");
@@ -283,11 +282,13 @@ static fl_status write_line(fl_line_link *line, const fl_span *parts,
 static fl_status deliver(fl_line_link *line, const fl_span *parts, size_t count,
                          bool urgent)
 {
+    size_t len = fl_span_total(parts, count);
+
     assert(count > 0 && count <= FL_LINK_PARTS);
-    if (fl_span_total(parts, count) > line->settings->max_message)
+    if (len > line->settings->max_message)
         return FL_E_TOO_BIG;
     if (line->link.state == FL_LINK_ACTIVE)
-        return write_line(line, parts, count, urgent);
+        return write_line(line, parts, count, len, urgent);
     return line->hooks->on_unsent != NULL
                ? line->hooks->on_unsent(line, parts, count)
                : FL_E_STATE;
