@@ -123,17 +123,25 @@ void fl_http_turn_retry(fl_link *link, void *stream, unsigned seconds)
         turn->retry_s = seconds;
 }
 
-static fl_status answer_json(fl_link *link, fl_http_turn *turn, int code,
-                             const fl_span *parts, size_t count)
+static fl_status answer_busy(fl_http_turn *turn, const fl_span *parts,
+                             size_t count)
 {
     char seconds[16];
     int n = snprintf(seconds, sizeof seconds, "%u",
                      turn->retry_s > 0 ? turn->retry_s : 1);
     fl_field retry = FL_FIELD_SET(RETRY_AFTER, ((fl_span){seconds, (size_t)n}));
+
+    return fl_http_turn_answer(turn, 503, &retry, 1, parts, count);
+}
+
+static fl_status answer_json(fl_link *link, fl_http_turn *turn, int code,
+                             const fl_span *parts, size_t count)
+{
     unsigned status = status_of(link, code);
 
-    return fl_http_turn_answer(turn, status, &retry, status == 503 ? 1 : 0,
-                               parts, count);
+    return status == 503
+               ? answer_busy(turn, parts, count)
+               : fl_http_turn_answer(turn, status, NULL, 0, parts, count);
 }
 
 /* The end of an event stream, seen by the client or kept for it. */
