@@ -107,10 +107,10 @@ fl_status fl_catalog_remove(fl_catalog *catalog, fl_span key)
 
 fl_entry *fl_catalog_find(fl_catalog *catalog, fl_span key)
 {
-    if (catalog->last != NULL && fl_span_equal(catalog->last_key, key))
+    if (catalog->last != NULL && fl_span_same_name(catalog->last_key, key))
         return catalog->last;
     fl_entry *found = fl_map_get(&catalog->by_key, key);
-    if (found != NULL) {
+    if (found != NULL && fl_span_find(key, '\\') == key.len) {
         catalog->last = found;
         catalog->last_key = fl_span_of(found->key);
     }
@@ -123,6 +123,9 @@ fl_entry *fl_catalog_find_token(fl_catalog *catalog, fl_span token)
     fl_entry *found = NULL;
     fl_buf text;
 
+    /* it has no backslash: what is spelled like it has none either */
+    if (catalog->last != NULL && fl_span_same_name(catalog->last_key, inside))
+        return catalog->last;
     /* almost none has an escape in it */
     if (fl_span_find(inside, '\\') == inside.len)
         return fl_catalog_find(catalog, inside);

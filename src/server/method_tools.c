@@ -34,12 +34,12 @@ static void say_busy(const fl_return *to, const fl_msg *msg, const char *why,
                     (fl_span){data, (size_t)n});
 }
 
-bool fl_methods_admit(const fl_return *to, const fl_msg *msg)
+/* Beside others that are open. */
+__attribute__((noinline)) static bool admit_another(const fl_return *to,
+                                                    const fl_msg *msg)
 {
     fl_session *session = to->session;
 
-    if (fl_list_empty(&session->calls) && session->listens == NULL)
-        return true;
     /* where each request has a stream of its own, that names it */
     if ((session->traits & FL_LINK_CHANNEL) != 0 &&
         is_outstanding(session, msg->id)) {
@@ -62,6 +62,14 @@ bool fl_methods_admit(const fl_return *to, const fl_msg *msg)
         return false;
     }
     return true;
+}
+
+bool fl_methods_admit(const fl_return *to, const fl_msg *msg)
+{
+    const fl_session *session = to->session;
+
+    return (fl_list_empty(&session->calls) && session->listens == NULL) ||
+           admit_another(to, msg);
 }
 
 void fl_methods_refuse(const fl_return *to, const fl_msg *msg, const char *what)

@@ -61,11 +61,18 @@ static bool is_modern(const fl_return *to)
 }
 
 /* A session whose link has gone has no server either, and sends nothing. */
-fl_span fl_return_opening(const fl_return *to)
+fl_span fl_return_opening_text(const fl_return *to)
 {
     return is_modern(to) && to->session->server != NULL
                ? fl_buf_view(&to->session->server->opening)
-               : FL_SPAN(FL_RESULT);
+               : FL_SPAN(FL_RESULT FL_RESULT_TEXT);
+}
+
+fl_span fl_return_opening(const fl_return *to)
+{
+    fl_span longer = fl_return_opening_text(to);
+
+    return (fl_span){longer.ptr, longer.len - (sizeof(FL_RESULT_TEXT) - 1)};
 }
 
 void fl_return_result(const fl_return *to, fl_span id, fl_span result)

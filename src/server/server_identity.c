@@ -28,7 +28,7 @@ static fl_status write_opening(fl_buf *out, fl_span identity)
 
     if (rc == FL_OK)
         rc = fl_buf_append(out, identity);
-    return rc == FL_OK ? fl_buf_append(out, FL_SPAN("},")) : rc;
+    return rc == FL_OK ? fl_buf_append(out, FL_SPAN("}," FL_RESULT_TEXT)) : rc;
 }
 
 fl_status fl_server_name(fl_server *server, const char *name,

@@ -113,11 +113,14 @@ void fl_return_foreign_result(const fl_return *to, fl_span id, fl_span result);
 /* What comes between the id and the first member of a result, in the revision
  * of the request. */
 fl_span fl_return_opening(const fl_return *to);
+/* The same up to the first byte of a text that is all its content. */
+fl_span fl_return_opening_text(const fl_return *to);
 
 /* What it is made of: its key; and in the modern era a type and a name tag,
  * the latter up to the server's identity. */
 #define FL_RESULT ",\"result\":{"
 #define FL_RESULT_TYPE "\"resultType\":\"complete\","
+#define FL_RESULT_TEXT "\"content\":[{\"type\":\"text\",\"text\":\""
 #define FL_RESULT_SERVER "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"
 
 void fl_return_error(const fl_return *to, fl_span id, int code, fl_span message,

@@ -196,7 +196,8 @@ static bool start_legacy(fl_call *call, const fl_tool *tool)
 {
     fl_span wanted = {0};
 
-    if ((fl_methods_offers(&call->to) & FL_OFFER_TASKS) != 0)
+    if (call->msg->inner.task.len > 0 &&
+        (fl_methods_offers(&call->to) & FL_OFFER_TASKS) != 0)
         wanted = call->msg->inner.task;
     if (wanted.len == 0)
         return tool->task != FL_TASK_MUST ||

@@ -38,13 +38,21 @@ static const fl_catalog_kind numbers = {.member = "numbers",
 static const fl_catalog_kind others = {.member = "number",
                                        .write = write_number};
 
-static void add(fl_catalog *catalog, int value)
+static void add_named(fl_catalog *catalog, const char *name)
 {
     number *made = test_calloc(1, sizeof *made);
 
-    snprintf(made->name, sizeof made->name, "%d", value);
+    snprintf(made->name, sizeof made->name, "%s", name);
     made->entry = (fl_entry){.key = made->name, .refs = 1, .free = free_number};
     assert_int_equal(fl_catalog_add(catalog, &made->entry), FL_OK);
+}
+
+static void add(fl_catalog *catalog, int value)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%d", value);
+    add_named(catalog, name);
 }
 
 static void drop(fl_catalog *catalog, int value)
@@ -265,6 +273,29 @@ static void test_catalog_finds_by_key(void **state)
     fl_catalog_deinit(&catalog);
 }
 
+/* A backslash of a key is a backslash, one of a token begins an escape: also
+ * when the key is the one that was found last. */
+static void test_catalog_tells_keys_from_tokens(void **state)
+{
+    fl_catalog catalog;
+
+    (void)state;
+    fl_catalog_init(&catalog, &numbers);
+    add_named(&catalog, "a\\tb");
+    add_named(&catalog, "plain");
+    for (int i = 0; i < 2; i++) {
+        fl_entry *odd = fl_catalog_find(&catalog, FL_SPAN("a\\tb"));
+        assert_non_null(odd);
+        assert_null(fl_catalog_find_token(&catalog, FL_SPAN("\"a\\tb\"")));
+        assert_ptr_equal(
+            fl_catalog_find_token(&catalog, FL_SPAN("\"a\\\\tb\"")), odd);
+        assert_null(fl_catalog_find_token(&catalog, FL_SPAN("\"a\\tb\"")));
+        assert_ptr_equal(fl_catalog_find_token(&catalog, FL_SPAN("\"plain\"")),
+                         fl_catalog_at(&catalog, 1));
+    }
+    fl_catalog_deinit(&catalog);
+}
+
 static void test_catalog_has_a_limit(void **state)
 {
     fl_catalog catalog;
@@ -348,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_catalog_cursor_survives_another_page_size),
         cmocka_unit_test(test_catalog_refuses_cursors_that_are_none),
         cmocka_unit_test(test_catalog_finds_by_key),
+        cmocka_unit_test(test_catalog_tells_keys_from_tokens),
         cmocka_unit_test(test_catalog_has_a_limit),
         cmocka_unit_test(test_catalog_pages_travel),
         cmocka_unit_test(test_catalog_pages_travel_in_the_modern_era),
