@@ -48,11 +48,12 @@ static void echo(fl_call *call, void *user)
     fl_span raw = fl_call_raw(call, "text");
 
     (void)user;
-    if (fl_json_type_of(raw) == FL_JSON_STRING &&
-        fl_span_find(raw, '\\') < raw.len)
+    if (fl_json_type_of(raw) != FL_JSON_STRING)
+        fl_call_reply_text(call, fl_call_text(call, "text")); /* its fault */
+    else if (fl_span_find(raw, '\\') < raw.len)
         echo_raw(call, raw);
     else
-        fl_call_reply_text(call, fl_call_text(call, "text"));
+        fl_call_reply_text(call, (fl_span){raw.ptr + 1, raw.len - 2});
 }
 
 /* The fewest digits that read back as the same number. */
