@@ -228,6 +228,8 @@ static void put_percentiles(page *p, const fl_bench_report *report)
 /* How many parts there are of the time that was measured. */
 static unsigned count_slices(const fl_load_outcome *outcome)
 {
+    if (outcome->slice_ns == 0) /* nothing was */
+        return 0;
     uint64_t count =
         (outcome->elapsed_ns + outcome->slice_ns / 2) / outcome->slice_ns;
 
@@ -277,6 +279,8 @@ static double top_rate(const fl_load_outcome *outcome, unsigned count)
 {
     uint64_t most = 1;
 
+    if (count == 0)
+        return 1;
     for (unsigned i = 0; i < count; i++)
         if (outcome->slices[i].latency.count > most)
             most = outcome->slices[i].latency.count;
