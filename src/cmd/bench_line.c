@@ -167,6 +167,8 @@ static void settle_options(fl_bench_line *line)
     plan->scatter = line->arrivals == 2;
     plan->client.era = line->era > 0 ? (fl_era)(line->era - 1) : FL_ERA_AUTO;
     plan->client.no_cache = true;
+    plan->client.request_timeout_ms = plan->timeout_ms; /* greetings, too */
+    options->open_timeout_ms = plan->timeout_ms;
     options->max_in_flight = plan->depth + 16;
     options->http.pool = plan->depth + 1;
     options->http.pool_overflow = 1;
