@@ -71,10 +71,11 @@ void fl_worker_measure(const fl_flight *flight, fl_load_fault fault,
         outcome->answers++;
 }
 
-/* Open loads: what was due to the end and found no room. */
+/* Open loads: what was due to the end and found no room. A warm-up that was
+ * interrupted has a pace of its own, of which nothing counts. */
 static void count_unsent(fl_worker *worker)
 {
-    while (worker->rate > 0 && worker->quota > 0 &&
+    while (worker->paced && worker->quota > 0 &&
            worker->pace.due < worker->end) {
         worker->outcome->unsent++;
         fl_pace_take(&worker->pace);

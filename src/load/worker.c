@@ -109,6 +109,7 @@ void fl_worker_greeted(fl_caller *caller)
     fl_status rc = make_refrain(worker, caller->lane);
 
     worker->opening--;
+    worker->greeted_at = fl_clock_ns();
     atomic_fetch_add_explicit(&worker->ready, 1, memory_order_relaxed);
     if (rc != FL_OK) {
         fl_error why;
@@ -176,6 +177,19 @@ static void restart_pace(fl_worker *worker)
     fl_pace_init(&worker->pace, worker->rate, worker->begin, worker->seed);
 }
 
+/* For the next that is due, even if it is so by now; or for the beginning, when
+ * another pace begins. Without room there is nothing to wake up for: that comes
+ * with an event. */
+static void set_ticker(fl_worker *worker)
+{
+    uint64_t at = worker->pace.due;
+
+    if (!worker->paced && at > worker->begin)
+        at = worker->begin;
+    if (may_send(worker) && at < worker->end)
+        fl_ticker_set(worker->ticker, at);
+}
+
 void fl_worker_pump(fl_worker *worker)
 {
     uint64_t due = 0;
@@ -188,10 +202,8 @@ void fl_worker_pump(fl_worker *worker)
         worker->end = fl_clock_ns();
         worker->state = FL_WORKER_ENDING; /* at the next look: not in here */
     }
-    /* what is overdue waits for room, and room comes with an event */
-    if (worker->state == FL_WORKER_RUNNING && worker->rate > 0 &&
-        worker->pace.due > fl_clock_ns() && worker->pace.due < worker->end)
-        fl_ticker_set(worker->ticker, worker->pace.due);
+    if (worker->rate > 0)
+        set_ticker(worker);
 }
 
 static void on_tick(void *user)
@@ -212,6 +224,23 @@ static void expire(fl_worker *worker, uint64_t now)
                           FL_SPAN("no answer in time; --timeout gives more"));
         fl_caller_give_up(flight);
     }
+}
+
+/* A server that has enough may leave a connection waiting rather than refuse
+ * it, and then for ever. */
+static void expect_greeting(fl_worker *worker, uint64_t now)
+{
+    fl_error why;
+
+    if (worker->state != FL_WORKER_OPENING ||
+        now < worker->greeted_at + worker->plan->timeout_ms * MS)
+        return;
+    fl_error_set(&why, FL_E_LIMIT,
+                 "not all of %u connections could be opened: the server leaves "
+                 "one without an answer. Does it take so many? --timeout gives "
+                 "it more time",
+                 worker->plan->connections);
+    fail(worker, &why);
 }
 
 static void begin(fl_worker *worker)
@@ -261,10 +290,12 @@ static void look(fl_timer *timer, void *user)
     fl_timer_start(timer, LOOK_MS);
     if (worker->state == FL_WORKER_READY && atomic_load(&worker->go))
         begin(worker);
+    restart_pace(worker);
     if (worker->state == FL_WORKER_RUNNING)
         note_time(worker, now);
     if (atomic_load(&worker->stop))
         stop(worker, now);
+    expect_greeting(worker, now);
     expire(worker, now);
     if (worker->state == FL_WORKER_ENDING) {
         fl_worker_end_measuring(worker);
@@ -287,6 +318,7 @@ static void *work(void *user)
     fl_worker *worker = user;
 
     fl_timer_start(&worker->timer, LOOK_MS);
+    worker->greeted_at = fl_clock_ns();
     open_more(worker);
     fl_loop_run(worker->loop);
     sum_bytes(worker);

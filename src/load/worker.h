@@ -64,6 +64,7 @@ struct fl_worker {
     uint64_t seed;
     fl_caller *callers;
     unsigned opened, opening, live;
+    uint64_t greeted_at; /* ns: the last, or when the first was begun */
     fl_list idle;
     fl_list under_way;
     fl_refrain refrain;
