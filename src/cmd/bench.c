@@ -86,10 +86,20 @@ static void want_files(const fl_load_plan *plan)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* What the other commands advise, but for options that are not here. */
+static const char *advise(fl_status status, bool is_child)
+{
+    if (is_child && (status == FL_E_CHILD || status == FL_END))
+        return "'fairlead doctor -- COMMAND' says what is wrong with it.";
+    if (!is_child && status == FL_E_DENIED)
+        return "May this user use that address? To a server that asks who it "
+               "is: --header-file FILE.";
+    return fl_advice_for(status, is_child);
+}
+
 static int complain(const trial *t, const fl_error *error)
 {
-    bool is_child = t->line->plan.url == NULL;
-    const char *advice = fl_advice_for(error->status, is_child);
+    const char *advice = advise(error->status, t->line->plan.url == NULL);
 
     fl_complain("bench", "%s", error->text);
     if (advice != NULL)
@@ -172,8 +182,8 @@ static int measure(trial *t)
     plan.params = fl_buf_view(&t->scout.params);
     plan.client.verdict = t->scout.verdict;
     fl_signals *signals = fl_signals_watch(t->loop, on_signal, t);
-    t->load =
-        signals != NULL ? fl_load_begin(t->loop, &plan, on_view, t) : NULL;
+    if (signals != NULL)
+        t->load = fl_load_begin(t->loop, &plan, on_view, t);
     if (t->load == NULL) {
         fl_complain("bench", "out of memory or descriptors");
         fl_signals_close(signals);

@@ -203,7 +203,7 @@ static void refuse_tool(look *l, fl_span tools)
     fl_buf_init(&guess, GUESS_MAX);
     if (fl_guess_name(tools, "tool", l->line->tool, &guess) != FL_OK)
         fl_buf_clear(&guess);
-    fail(l, FL_E_NOT_FOUND, "", fl_buf_view(&guess));
+    fail(l, FL_E_REMOTE, "", fl_buf_view(&guess)); /* the server is there */
     fl_buf_reset(&guess);
 }
 
