@@ -92,11 +92,12 @@ static bool may_use(const fl_client_cache *cache, const fl_request *request)
 {
     static const char *const without[] = {"_meta", "inputResponses",
                                           "requestState"};
-    fl_span params = fl_request_params(request);
 
+    /* what is not kept for the cache has no text by now */
     if (cache->off || !request->claims || request->own || request->resumes ||
         !is_cacheable(fl_request_method(request)))
         return false;
+    fl_span params = fl_request_params(request);
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (fl_json_get(params, fl_span_of(without[i])).len > 0)
             return false;
