@@ -175,7 +175,8 @@ static void put_decades(page *p, const axis *a)
             "y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s"
             "</text>\n",
             LEFT, WIDTH - RIGHT, y, y, LEFT - 8, y + 4,
-            fl_bench_time((uint64_t)(value + 0.5), text));
+            fl_bench_time(value < 1e19 ? (uint64_t)(value + 0.5) : UINT64_MAX,
+                          text));
     }
 }
 
