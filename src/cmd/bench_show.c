@@ -119,7 +119,8 @@ size_t fl_bench_notes(const fl_bench_report *report,
         notes[count++] = "Requests were due that could never be sent: the "
                          "server does not keep up with this rate.";
     if (outcome->outages > 0)
-        notes[count++] = "Connections were lost on the way, and made anew.";
+        notes[count++] = "Connections were lost on the way; they are made anew "
+                         "when the server is back.";
     return count;
 }
 

@@ -77,7 +77,8 @@ static const char text[] =
     "  0    every request was answered as it should be\n"
     "  1    wrong usage, or something here went wrong\n"
     "  2    cannot connect, or all connections were lost\n"
-    "  3    some requests were not: errors, time-outs, never sent\n"
+    "  3    some requests were not, or the first was not: errors, time-outs,\n"
+    "       never sent\n"
     "  5    the first request was not answered in time\n"
     "  130  interrupted; the figures until then are shown\n";
 
