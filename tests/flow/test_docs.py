@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_docs.py - the transcripts in docs/http.md, docs/websocket.md,
-docs/moving.md, docs/gateway.md and docs/doctor.md, run as they stand.
+docs/moving.md, docs/gateway.md, docs/doctor.md and docs/load.md, run as they
+stand.
 
 Prints TAP. FAIRLEAD names the program. Each page has a demo of its own, whose
 address is $URL, and its port $PORT. A block marked `console` is one test:
@@ -25,7 +26,8 @@ PAGES = {'http': ('http://127.0.0.1:0/mcp', 'curl'),
          'websocket': ('ws://127.0.0.1:0/mcp', 'od'),
          'moving': ('tcp://127.0.0.1:0', 'sh'),
          'gateway': ('tcp://127.0.0.1:0', 'curl'),
-         'doctor': ('http://127.0.0.1:0/mcp', 'sh')}
+         'doctor': ('http://127.0.0.1:0/mcp', 'sh'),
+         'load': ('http://127.0.0.1:0/mcp', 'sh')}
 MARK = 'end-of-command'
 
 
