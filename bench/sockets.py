@@ -1,7 +1,7 @@
 """sockets.py - the scenarios of bench/run that speak WebSocket.
 
-The reference is bench/raw_ws, which unmasks what comes and gives it back. The
-load is the same tools/call as over TCP, less the newline, in a masked frame.
+The reference, raw_ws, unmasks what comes and gives it back. The load is the
+same tools/call as over TCP, less the newline, in a masked frame.
 """
 import json
 import subprocess

@@ -146,9 +146,9 @@ static int run_stdio(void)
 /* What is no POST opens a stream, or ends a session: we have neither. */
 static bool answer_post(int fd, const char *request, raw_text body)
 {
-    static const raw_text none =
+    const raw_text none =
         RAW_TEXT("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n");
-    static const raw_text no =
+    const raw_text no =
         RAW_TEXT("HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n");
     char *start = out + RAW_HEAD_MAX, head[RAW_HEAD_MAX];
 
