@@ -13,6 +13,9 @@
  * interleaved, so that a noisy moment strikes them all. Time is processor
  * time: what others do with the machine is not ours to count. The result is
  * one line of JSON for each.
+ *
+ *     inprocess [ROUNDS]
+ *     inprocess LAYER PASSES     no clock: for who counts instructions
  */
 #include "base/buf.h"
 #include "base/span.h"
@@ -234,16 +237,39 @@ static void print(const char *name, double *rounds, size_t count)
            name, 1e9 / rounds[count / 2], rounds[count / 2], rounds[0]);
 }
 
-int main(int argc, char **argv)
+static void measure(bench_stage *stage, size_t count)
 {
     static double rounds[LAYERS][MAX_ROUNDS];
-    size_t count = argc > 1 ? number_of("rounds", argv[1], 1) : 21;
-    static bench_stage stage;
-    fl_loop *loop = fl_loop_new();
 
     errno = 0;
     if (count > MAX_ROUNDS)
         die("at most %d rounds", MAX_ROUNDS);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < LAYERS; j++)
+            rounds[j][i] = nanoseconds_each(stage, layers[j].layer);
+    for (size_t j = 0; j < LAYERS; j++)
+        print(layers[j].name, rounds[j], count);
+}
+
+static void repeat(bench_stage *stage, const char *name, size_t passes)
+{
+    size_t which = 0;
+
+    while (which < LAYERS && strcmp(layers[which].name, name) != 0)
+        which++;
+    errno = 0;
+    if (which == LAYERS)
+        die("no layer is named %s", name);
+    for (size_t i = 0; i < passes; i++)
+        pass(stage, layers[which].layer);
+    printf("{\"name\":\"%s\",\"total\":%zu}\n", name, passes * MESSAGES);
+}
+
+int main(int argc, char **argv)
+{
+    static bench_stage stage;
+    fl_loop *loop = fl_loop_new();
+
     fl_buf_init(&stage.in, MESSAGES * SIZE);
     fl_buf_init(&stage.out, MESSAGES * SIZE * 2);
     fl_lines_init(&stage.lines, FL_LINES_ANY, SIZE);
@@ -252,11 +278,10 @@ int main(int argc, char **argv)
     if (loop == NULL)
         die("no loop");
     open_session(&stage, loop);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < LAYERS; j++)
-            rounds[j][i] = nanoseconds_each(&stage, layers[j].layer);
-    for (size_t j = 0; j < LAYERS; j++)
-        print(layers[j].name, rounds[j], count);
+    if (argc > 2)
+        repeat(&stage, argv[1], number_of("passes", argv[2], 0));
+    else
+        measure(&stage, argc > 1 ? number_of("rounds", argv[1], 1) : 21);
     close_session(&stage);
     fl_loop_free(loop);
     fl_lines_deinit(&stage.lines);
