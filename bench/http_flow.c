@@ -16,7 +16,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { IN_MAX = 65536 };
+enum { ANSWER_SLACK = 65536 };
 
 void http_flow_init(http_flow *flow, int fd, int epoll, const http_door *door,
                     const bench_request *request, bool fixed,
@@ -26,13 +26,15 @@ void http_flow_init(http_flow *flow, int fd, int epoll, const http_door *door,
 
     *flow = (http_flow){
         .fd = fd,
+        .epoll = epoll,
         .request = request,
         .tally = tally,
         .fixed = fixed,
         .id = FIRST_ID,
         .out = must_have(malloc(HTTP_HEAD_MAX + request->size)),
-        .in = must_have(malloc(IN_MAX)),
+        .in_max = request->size + ANSWER_SLACK,
     };
+    flow->in = must_have(malloc(flow->in_max));
     size_t head =
         http_write_head(door, request->size, flow->out, HTTP_HEAD_MAX);
     memcpy(flow->out + head, request->bytes, request->size);
@@ -51,14 +53,38 @@ void http_flow_deinit(http_flow *flow)
     *flow = (http_flow){0};
 }
 
-/* One request at a time: a socket that has no room for it is none of ours. */
+/* Asks to be told of room for output, or no longer. */
+static void await_room(http_flow *flow, bool wanted)
+{
+    struct epoll_event event = {.events = EPOLLIN | (wanted ? EPOLLOUT : 0),
+                                .data.ptr = flow};
+
+    if (flow->blocked == wanted)
+        return;
+    flow->blocked = wanted;
+    if (epoll_ctl(flow->epoll, EPOLL_CTL_MOD, flow->fd, &event) != 0)
+        die("epoll_ctl");
+}
+
+/* Only a long request takes more than one write. */
+static void flush(http_flow *flow)
+{
+    ssize_t n =
+        write(flow->fd, flow->out + flow->sent, flow->out_size - flow->sent);
+
+    if (n < 0 && errno != EAGAIN)
+        die("write to the server");
+    flow->sent += n > 0 ? (size_t)n : 0;
+    await_room(flow, flow->sent < flow->out_size);
+}
+
 static void ask(http_flow *flow)
 {
     request_write_id(flow->out + flow->id_at, flow->id);
     flow->sent_at = now_ns();
     flow->tally->outstanding++;
-    if (write(flow->fd, flow->out, flow->out_size) != (ssize_t)flow->out_size)
-        die("write to the server");
+    flow->sent = 0;
+    flush(flow);
 }
 
 void http_flow_start(http_flow *flow)
@@ -92,11 +118,11 @@ static void answered(http_flow *flow, const http_answer *answer)
         ask(flow);
 }
 
-void http_flow_ready(http_flow *flow)
+static void fill(http_flow *flow)
 {
     http_answer answer;
     ssize_t n =
-        read(flow->fd, flow->in + flow->in_size, IN_MAX - flow->in_size);
+        read(flow->fd, flow->in + flow->in_size, flow->in_max - flow->in_size);
 
     if (n < 0 && errno == EAGAIN)
         return;
@@ -107,12 +133,20 @@ void http_flow_ready(http_flow *flow)
         die("the server closed the connection");
     flow->in_size += (size_t)n;
     size_t whole = http_answer_read(flow->in, flow->in_size, &answer);
-    if (whole == 0 && flow->in_size == IN_MAX)
-        die("an answer of more than %d bytes", IN_MAX);
+    if (whole == 0 && flow->in_size == flow->in_max)
+        die("an answer of more than %zu bytes", flow->in_max);
     if (whole > 0 && whole < flow->in_size)
         die("the server says more than it was asked");
     if (whole > 0)
         answered(flow, &answer);
+}
+
+void http_flow_ready(http_flow *flow, uint32_t events)
+{
+    if (flow->blocked)
+        flush(flow);
+    if ((events & ~(uint32_t)EPOLLOUT) != 0)
+        fill(flow);
 }
 
 void http_flow_save(const http_flow *flow, const char *path)

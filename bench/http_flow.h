@@ -11,7 +11,7 @@
 
 /* Owned by whoever embeds it. Fields are private to http_flow.c. */
 typedef struct http_flow {
-    int fd;
+    int fd, epoll;
     const bench_request *request;
     bench_tally *tally;
     bool fixed; /* the server says the same to everybody */
@@ -19,8 +19,10 @@ typedef struct http_flow {
     uint64_t sent_at;
     char *out; /* the whole request; its id is overwritten */
     size_t out_size, id_at;
+    size_t sent;  /* of the request under way */
+    bool blocked; /* there was no room for the rest */
     char *in;
-    size_t in_size, last_size;
+    size_t in_size, in_max, last_size;
     bench_check check;
 } http_flow;
 
@@ -40,7 +42,7 @@ void http_flow_start(http_flow *flow);
 /* Writes the last answer to a file, as it came if it came in one piece. */
 void http_flow_save(const http_flow *flow, const char *path);
 
-/* Reads what has come. The server's hanging up is fatal. */
-void http_flow_ready(http_flow *flow);
+/* Takes what epoll has reported. The server's hanging up is fatal. */
+void http_flow_ready(http_flow *flow, uint32_t events);
 
 #endif

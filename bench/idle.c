@@ -1,7 +1,7 @@
 /*
  * idle.c - opens many connections and then does nothing with them.
  *
- *     idle --tcp HOST:PORT [--connections N] [--init]
+ *     idle --tcp HOST:PORT [--connections N] [--addresses N] [--init]
  *
  * It prints how many the server holds open, as {"open":N}, once they are all
  * there and again for every line on stdin; at the end of stdin it exits. So
@@ -17,9 +17,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { NEIGHBOURS = 250 };
+
 typedef struct options {
     const char *address;
     size_t connections;
+    unsigned addresses;
     bool init;
 } options;
 
@@ -28,6 +31,7 @@ static options parse(int argc, char **argv)
     static const struct option known[] = {
         {"tcp", required_argument, NULL, 't'},
         {"connections", required_argument, NULL, 'c'},
+        {"addresses", required_argument, NULL, 'a'},
         {"init", no_argument, NULL, 'i'},
         {0},
     };
@@ -39,14 +43,17 @@ static options parse(int argc, char **argv)
             wanted.address = optarg;
         else if (which == 'c')
             wanted.connections = number_of("--connections", optarg, 1);
+        else if (which == 'a')
+            wanted.addresses = (unsigned)number_of("--addresses", optarg, 1);
         else if (which == 'i')
             wanted.init = true;
         else
             exit(2);
     }
     errno = 0;
-    if (wanted.address == NULL)
-        die("usage: idle --tcp HOST:PORT [--connections N] [--init]");
+    if (wanted.address == NULL || wanted.addresses > NEIGHBOURS)
+        die("usage: idle --tcp HOST:PORT [--connections N] [--addresses N] "
+            "[--init]");
     return wanted;
 }
 
@@ -86,7 +93,9 @@ int main(int argc, char **argv)
         die("memory");
     raise_file_limit();
     for (size_t i = 0; i < wanted.connections; i++) {
-        servers[i] = connect_to(wanted.address);
+        servers[i] = connect_from(
+            wanted.address,
+            wanted.addresses > 0 ? 2 + (unsigned)(i % wanted.addresses) : 0);
         close_if_refused(&servers[i], wanted.init);
     }
     report(servers, wanted.connections);

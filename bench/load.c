@@ -65,13 +65,13 @@ static const alloc_count *map_counts(const char *path)
     return counts;
 }
 
-static route reach(bench_load *load)
+static route reach(bench_load *load, unsigned neighbour)
 {
     load_options *wanted = &load->wanted;
     route server =
         wanted->command != NULL
             ? spawn(wanted->command, wanted->server_cpu, &wanted->server)
-            : connect_to(wanted->tcp);
+            : connect_from(wanted->tcp, neighbour);
 
     errno = 0;
     if (wanted->init && !greet(server))
@@ -79,9 +79,9 @@ static route reach(bench_load *load)
     return server;
 }
 
-static route reach_ws(const load_options *wanted)
+static route reach_ws(const load_options *wanted, unsigned neighbour)
 {
-    route server = connect_to(wanted->ws);
+    route server = connect_from(wanted->ws, neighbour);
 
     errno = 0;
     if (!ws_open(server.in, wanted->ws))
@@ -93,7 +93,7 @@ static route reach_ws(const load_options *wanted)
 
 /* A server that is not greeted gets requests of the same size all the same. */
 static void open_http(const bench_load *load, http_flow *flow,
-                      bench_tally *tally)
+                      unsigned neighbour, bench_tally *tally)
 {
     const load_options *wanted = &load->wanted;
     http_door door = {
@@ -101,7 +101,7 @@ static void open_http(const bench_load *load, http_flow *flow,
         .era = wanted->modern ? HTTP_STATELESS : HTTP_SESSIONS,
         .session = "0123456789abcdef0123456789abcdef",
     };
-    int fd = connect_to(wanted->http).in;
+    int fd = connect_from(wanted->http, neighbour).in;
 
     if (wanted->modern || wanted->init)
         door.session[0] = '\0';
@@ -121,6 +121,26 @@ static request_form form_of(const load_options *wanted)
     return wanted->modern ? REQUEST_MODERN : REQUEST_PLAIN;
 }
 
+/* 0: wherever the kernel likes to leave from. */
+static unsigned neighbour_of(const load_options *wanted, size_t i)
+{
+    return wanted->addresses > 0 ? 2 + (unsigned)(i % wanted->addresses) : 0;
+}
+
+static void open_flow(bench_load *load, size_t i)
+{
+    const load_options *wanted = &load->wanted;
+    unsigned neighbour = neighbour_of(wanted, i);
+
+    if (wanted->http != NULL)
+        open_http(load, &load->http_flows[i], neighbour, &load->tally);
+    else
+        flow_init(&load->flows[i],
+                  wanted->ws != NULL ? reach_ws(wanted, neighbour)
+                                     : reach(load, neighbour),
+                  load->epoll, &load->request, wanted->inflight, &load->tally);
+}
+
 static void open_flows(bench_load *load)
 {
     load_options *wanted = &load->wanted;
@@ -136,13 +156,7 @@ static void open_flows(bench_load *load)
         must_have(calloc(wanted->connections, sizeof *load->http_flows));
     request_init(&load->request, wanted->size, form_of(wanted));
     for (size_t i = 0; i < wanted->connections; i++)
-        if (wanted->http != NULL)
-            open_http(load, &load->http_flows[i], &load->tally);
-        else
-            flow_init(&load->flows[i],
-                      wanted->ws != NULL ? reach_ws(wanted) : reach(load),
-                      load->epoll, &load->request, wanted->inflight,
-                      &load->tally);
+        open_flow(load, i);
     load->start_ns = now_ns() - begin;
     load->counts = map_counts(wanted->alloc_file);
 }
@@ -179,7 +193,7 @@ static bool turn(const bench_load *load, int patience_ms)
 
     for (int i = 0; i < ready; i++)
         if (load->wanted.http != NULL)
-            http_flow_ready(events[i].data.ptr);
+            http_flow_ready(events[i].data.ptr, events[i].events);
         else
             flow_ready(events[i].data.ptr, events[i].events);
     return ready > 0;
@@ -216,8 +230,9 @@ static void drain(bench_load *load)
 
 static void print_times(const latency *times)
 {
-    printf("\"p50_us\":%.2f,\"p99_us\":%.2f,\"p999_us\":%.2f,",
+    printf("\"p50_us\":%.2f,\"p95_us\":%.2f,\"p99_us\":%.2f,\"p999_us\":%.2f,",
            (double)latency_at(times, 0.5) / 1e3,
+           (double)latency_at(times, 0.95) / 1e3,
            (double)latency_at(times, 0.99) / 1e3,
            (double)latency_at(times, 0.999) / 1e3);
 }
@@ -321,6 +336,7 @@ int main(int argc, char **argv)
     load.wanted = load_options_parse(argc, argv);
     pin_to(load.wanted.cpu);
     signal(SIGPIPE, SIG_IGN);
+    raise_file_limit();
     open_flows(&load);
     measure(&load);
     close_flows(&load);

@@ -9,12 +9,15 @@
 #include <getopt.h>
 #include <stdlib.h>
 
+enum { NEIGHBOURS = 250 };
+
 static const struct option known[] = {
     {"tcp", required_argument, NULL, 't'},
     {"http", required_argument, NULL, 'h'},
     {"ws", required_argument, NULL, 'k'},
     {"spawn", no_argument, NULL, 'p'},
     {"connections", required_argument, NULL, 'c'},
+    {"addresses", required_argument, NULL, 'n'},
     {"inflight", required_argument, NULL, 'f'},
     {"size", required_argument, NULL, 'z'},
     {"seconds", required_argument, NULL, 's'},
@@ -37,6 +40,8 @@ static const char usage[] =
     "usage: load --tcp HOST:PORT | --http HOST:PORT | --ws HOST:PORT |\n"
     "            --spawn -- COMMAND...\n"
     "  --connections N   (1)      --inflight M     requests on each (1)\n"
+    "  --addresses N     of the loopback network to connect from, one after\n"
+    "                    the other, up to 250; otherwise one\n"
     "  --size BYTES      of a request, newline included (120)\n"
     "  --seconds S       (2)      --milliseconds S\n"
     "  --warmup MS       (300)    --messages N     instead of a time\n"
@@ -57,6 +62,8 @@ static void set_number(load_options *wanted, const struct option *option,
 
     if (which == 'c')
         wanted->connections = number_of(name, text, 1);
+    else if (which == 'n')
+        wanted->addresses = (unsigned)number_of(name, text, 1);
     else if (which == 'f')
         wanted->inflight = number_of(name, text, 1);
     else if (which == 'z')
@@ -122,6 +129,8 @@ static void check(const load_options *wanted)
     errno = 0;
     if (servers != 1)
         die("%s", usage);
+    if (wanted->addresses > NEIGHBOURS)
+        die("at most %d addresses", NEIGHBOURS);
     if (wanted->http != NULL && wanted->inflight != 1)
         die("HTTP/1.1 has one request under way on a connection");
 }

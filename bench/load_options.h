@@ -17,6 +17,7 @@ typedef struct load_options {
     char *const *command;
 
     size_t connections, inflight, size;
+    unsigned addresses; /* to connect from; 0: the kernel chooses */
     uint64_t duration_ns, warmup_ns;
     uint64_t warmup_cpu_ns; /* of the server's processor time; 0: any */
     uint64_t messages;      /* instead of a duration, if `counted` */

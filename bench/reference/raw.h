@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* A read takes all that a socket's buffer can hold. */
-enum { RAW_READ_SIZE = 1 << 18, RAW_HELD_MAX = 1 << 20, RAW_SLACK = 32 };
+enum { RAW_READ_SIZE = 1 << 18, RAW_HELD_MAX = 1 << 24, RAW_SLACK = 32 };
 
 /* The start of a message whose end has not come. */
 typedef struct raw_held {

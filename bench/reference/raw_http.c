@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_MAX = 65536 };
+enum { ANSWER_MAX = 1 << 24 };
 
 static char answer[ANSWER_MAX]; /* the whole of it */
 static size_t answer_size;
