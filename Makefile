@@ -5,7 +5,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 ARGS ?=
 
-.PHONY: help bootstrap run test check coverage valgrind bench install clean
+.PHONY: help bootstrap run test check coverage valgrind bench bench-peers \
+    install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +38,10 @@ valgrind:
 bench:
 	@tools/bootstrap build bench
 	@tools/bench $(ARGS)
+
+bench-peers:
+	@tools/bootstrap build bench interop peers
+	@tools/bench --peers $(ARGS)
 
 install:
 	@tools/bootstrap build

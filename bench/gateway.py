@@ -17,7 +17,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import gateway_peers
 import web
 from harness import (Failed, LOAD_CPU, free_port, live_bytes, median,
                      show_rate, show_us)
@@ -279,7 +278,7 @@ def gateway(bench):
         bench.notes.append('gateway: there is no stand-in')
         return
     for part in (over_stdio, over_http, added_latency, held_sessions,
-                 allocations, system_calls, gateway_peers.peers):
+                 allocations, system_calls):
         try:
             part(bench)
         except Failed as failure:

@@ -14,6 +14,7 @@ from pathlib import Path
 import gateway
 import web
 from harness import ROOT, Failed, free_port, show_rate, show_us
+from web_peers import pinned
 
 sys.path.insert(0, str(ROOT / 'tests' / 'interop'))
 from toolchains import Skip, install_npm, need_program  # noqa
@@ -107,10 +108,13 @@ def compare_memory(bench, ours, peer):
         a, b = (cost[field] for cost in costs)
         name = f'gateway, {SESSIONS} sessions beside {peer.name}, {what}'
         bench.plain_row(name, a / b if b > 0 else 0, show_bytes(a), target,
-                        f'{show_bytes(b)} ({ratio(a, b)})')
+                        f'{show_bytes(b)} ({ratio(a, b)})', peer.name)
 
 
 def peers(bench):
+    if not bench.ours.greeted:
+        bench.notes.append('gateway peers: there is no stand-in')
+        return
     try:
         need_program('node', (20, 0))
         modules = install_npm(CACHE, 'gateway', PEERS) / 'node_modules'
@@ -122,6 +126,8 @@ def peers(bench):
                             gateway.raw_server)
     for make in supergateway, mcp_proxy:
         peer = make(bench, modules)
+        bench.versions[peer.name] = pinned(PEERS / 'package.json',
+                                           f'"{peer.name}')
         for part in compare, compare_memory:
             try:
                 part(bench, ours, peer)

@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import platform
-import shutil
 import socket
 import statistics
 import struct
@@ -18,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_CPU, LOAD_CPU = '0', '1'
+MORE_IS_BETTER = 'rate', 'capacity', 'cpu_gb'
 SATURATED = 0.8  # one side this busy, or somebody else had the processors
 
 
@@ -48,12 +48,6 @@ def raw_side(build, name='raw'):
     binary = str(build / 'bench/raw_echo')
     return Side(name, lambda port: [binary, '--tcp', str(port)],
                 [binary, '--stdio'], False)
-
-
-def node_side():
-    program = ['node', str(ROOT / 'bench/peers/node_echo.mjs')]
-    return Side('node', lambda port: program + ['--tcp', str(port)],
-                program + ['--stdio'], True, ['--warmup', '400'])
 
 
 def free_port():
@@ -103,15 +97,14 @@ class Bench:
     def __init__(self, options):
         self.build = options.build
         self.quick = options.quick
-        self.rounds = 7 if options.quick else 21
+        self.rounds = 3 if options.quick else 7
         self.ours, self.raw = fairlead_side(self.build), raw_side(self.build)
         if options.stand_in:
             self.ours = raw_side(self.build, 'stand-in')
         self.sides = [self.ours, self.raw]
-        if shutil.which('node'):
-            self.sides.append(node_side())
         self.log = open(self.build / 'bench/servers.log', 'wb')
         self.rows, self.notes, self.record = [], [], {}
+        self.versions = {}
 
     def tool(self, name):
         return str(self.build / 'bench' / name)
@@ -130,9 +123,9 @@ class Bench:
             stop(process)
 
     @contextlib.contextmanager
-    def counting(self):
+    def counting(self, which=0):
         """(command prefix, file) of the allocation counter."""
-        file = Path('/dev/shm') / f'fairlead-bench-{os.getpid()}'
+        file = Path('/dev/shm') / f'fairlead-bench-{os.getpid()}-{which}'
         file.unlink(missing_ok=True)
         try:
             yield ['env', f'LD_PRELOAD={self.tool("alloc_count.so")}',
@@ -184,26 +177,33 @@ class Bench:
                   if b]
         if not ratios:
             raise Failed(f'{what}: there is no {field}')
-        self.rows.append([
-            what, show(median(of[self.ours.name])),
-            show(median(of[reference])),
-            f'{median(ratios):.3g} ({min(ratios):.3g}..{max(ratios):.3g})',
-            *verdict(median(ratios), target),
-            show(median(of['node'])) if 'node' in of else '-'])
+        self.rows.append({
+            'what': what, 'ours': show(median(of[self.ours.name])),
+            'beside': show(median(of[reference])), 'reference': reference,
+            'ratio': median(ratios), 'low': min(ratios), 'high': max(ratios),
+            'more_is_better': field in MORE_IS_BETTER,
+            **verdict(median(ratios), target)})
 
-    def plain_row(self, what, value, shown, target=None, raw='-', node='-'):
-        self.rows.append([what, shown, raw, '-', *verdict(value, target), node])
+    def plain_row(self, what, value, shown, target=None, beside='',
+                  reference='raw'):
+        self.rows.append({'what': what, 'ours': shown, 'value': value,
+                          'beside': beside, 'reference': reference,
+                          **verdict(value, target)})
 
-    def traffic_rows(self, name, results, least, most_cpu=None):
+    def traffic_rows(self, name, results, least=None, most_cpu=None):
         """What every load has: a rate with its target, and what it costs."""
         self.ratio_row(f'{name}, rate', results, 'rate', show_rate,
-                       ('>=', least))
+                       ('>=', least) if least else None)
         self.ratio_row(f'{name}, capacity', results, 'capacity', show_rate)
         self.ratio_row(f'{name}, cpu per message', results, 'server_cpu_us',
                        show_us, most_cpu)
-        self.ratio_row(f'{name}, p50', results, 'p50_us', show_us)
-        self.ratio_row(f'{name}, p99', results, 'p99_us', show_us)
+        self.latency_rows(name, results)
         self.warn_if_starved(name, results)
+
+    def latency_rows(self, name, results):
+        for what in 'p50', 'p95', 'p99', 'p99.9':
+            self.ratio_row(f'{name}, {what}', results,
+                           f'{what.replace(".", "")}_us', show_us)
 
     def warn_if_starved(self, name, results):
         busy = [max(r['server_busy'], r['load_busy'])
@@ -217,10 +217,11 @@ class Bench:
 
 def verdict(value, target):
     if target is None:
-        return '-', ''
+        return {'target': '', 'verdict': ''}
     sign, limit = target
     met = value >= limit if sign == '>=' else value <= limit
-    return f'{sign} {quantity(limit)}', 'ok' if met else 'MISSED'
+    return {'target': f'{sign} {quantity(limit)}', 'limit': limit,
+            'verdict': 'ok' if met else 'MISSED'}
 
 
 def quantity(value):
@@ -237,6 +238,12 @@ def show_us(value):
     return f'{value:.3g} us' if value < 1000 else f'{value / 1000:.2f} ms'
 
 
+def kernel():
+    """Without what a distributor adds."""
+    number = '.'.join(platform.release().split('.')[:2])
+    return f'{platform.system()} {number}'
+
+
 def machine():
     model = 'unknown processor'
     for line in Path('/proc/cpuinfo').read_text().splitlines():
@@ -244,8 +251,21 @@ def machine():
             model = line.split(':', 1)[1].strip()
             break
     return (f'{model}, {os.cpu_count()} processors, '
-            f'{platform.system()} {platform.release()}, '
+            f'{kernel()}, '
             f'load average {os.getloadavg()[0]:.2f}')
+
+
+def cells(row):
+    """A row as it is shown."""
+    ratio = (f'{row["ratio"]:.3g} ({row["low"]:.3g}..{row["high"]:.3g})'
+             if 'ratio' in row else '')
+    return [row['what'], row['ours'], row['beside'], ratio, row['target'],
+            row['verdict']]
+
+
+def print_rows(rows):
+    print_table(['scenario', 'fairlead', 'beside', 'ratio (range)', 'target',
+                 ''], [cells(row) for row in rows])
 
 
 def print_table(head, rows):

@@ -13,12 +13,17 @@ import sys
 import sockets
 from harness import ROOT
 from web import Side, rows_beside
+from web_peers import pinned
 
 sys.path.insert(0, str(ROOT / 'tests' / 'interop'))
 from toolchains import Skip, copy_sources, install, need_program, once  # noqa
 
 PEERS = ROOT / 'bench' / 'peers' / 'ws'
 CACHE = ROOT / 'build' / 'bench-peers'
+PINS = {'ws': (PEERS / 'ws.json', '"ws'),
+        'uWebSockets.js': (PEERS / 'uws.json', 'uWebSockets.js#'),
+        'websockets': (PEERS / 'websockets.txt', 'websockets'),
+        'supergateway': (PEERS / 'supergateway.json', '"supergateway')}
 WARMUP = ['--warmup-cpu', '3000', '--milliseconds', '1000']
 
 
@@ -101,5 +106,7 @@ def peers(bench):
             found += sides(bench)
         except Skip as reason:
             bench.notes.append(f'ws beside {name}: skipped, {reason}')
+            continue
+        bench.versions[name] = pinned(*PINS[name])
     if found:
         compare(bench, found)

@@ -3,7 +3,7 @@
 The references answer with what fairlead answered to the same request: it is
 recorded first, and handed to them in a file. "raw" has its body with the two
 header fields nobody can do without, "raw, same fields" the whole of it byte
-for byte, nginx the body under its own fields.
+for byte.
 """
 import json
 import os
@@ -62,14 +62,14 @@ def load(bench, side, connections, *more):
                           *bench.duration(), *side.flags, *more)
 
 
-def record_answer(bench, era):
+def record_answer(bench, era, *more):
     """Files with (the body and little else, the whole) of an answer."""
     whole = Path(bench.tool(f'answer-{era}.txt'))
     if bench.ours.greeted:
         port = free_port()
         with bench.serving(our_command(bench, port), port):
             bench.load('--http', f'127.0.0.1:{port}', '--messages', '1',
-                       '--warmup', '0', '--save', str(whole),
+                       '--warmup', '0', '--save', str(whole), *more,
                        *our_side(bench, era, ()).flags)
         body = whole.read_bytes().split(b'\r\n\r\n', 1)[1]
     else:
@@ -82,38 +82,6 @@ def record_answer(bench, era):
     return little, whole, body
 
 
-NGINX_CONF = '''daemon off; master_process off; worker_processes 1;
-pid nginx.pid; error_log nginx.log crit;
-events { worker_connections 4096; }
-http {
-  access_log off; default_type application/json;
-  keepalive_requests 1000000000; keepalive_timeout 600;
-  client_body_temp_path nginx-body; proxy_temp_path nginx-proxy;
-  fastcgi_temp_path nginx-fastcgi; uwsgi_temp_path nginx-uwsgi;
-  scgi_temp_path nginx-scgi;
-  server { listen 127.0.0.1:%d backlog=4096; location /mcp {
-    return 200 '%s'; } }
-}
-'''
-
-
-def nginx_side(bench, era, body):
-    """A list of one side, or of none."""
-    nginx = shutil.which('nginx', path=os.environ['PATH'] + ':/usr/sbin')
-    if not nginx:
-        bench.notes.append('http beside nginx: skipped, nginx is not there')
-        return []
-    home = Path(bench.tool('nginx')).resolve()
-    home.mkdir(exist_ok=True)
-
-    def command(port):
-        conf = home / 'nginx.conf'
-        conf.write_text(NGINX_CONF % (port, body.decode()))
-        return [nginx, '-p', str(home), '-c', str(conf), '-e', 'nginx.log']
-
-    return [Side('nginx', command, fixed(era))]
-
-
 def rows_beside(bench, name, results, reference):
     for field, show, what in (('rate', show_rate, 'rate'),
                               ('server_cpu_us', show_us, 'cpu per message')):
@@ -124,12 +92,11 @@ def rows_beside(bench, name, results, reference):
 def http_single(bench):
     """64 connections kept alive, one request under way on each."""
     for era, name in (SESSIONS, 'http 64x1'), (MODERN, 'http 64x1 2026-07-28'):
-        little, whole, body = record_answer(bench, era)
+        little, whole, _ = record_answer(bench, era)
         sides = [our_side(bench, era, (little, whole)),
                  raw_side(bench, 'raw', era, little)]
         if era == SESSIONS:
-            sides += [raw_side(bench, 'raw, same fields', era, whole),
-                      *nginx_side(bench, era, body)]
+            sides.append(raw_side(bench, 'raw, same fields', era, whole))
         results = bench.compare(name, lambda s: load(bench, s, 64),
                                 sides=sides)
         bench.traffic_rows(name, results, 0.85)
@@ -145,8 +112,7 @@ def http_latency(bench):
         name = f'http {connections}x1'
         results = bench.compare(name, lambda s: load(bench, s, connections),
                                 bench.rounds // 2 + 1, sides)
-        bench.ratio_row(f'{name}, p50', results, 'p50_us', show_us)
-        bench.ratio_row(f'{name}, p99', results, 'p99_us', show_us)
+        bench.latency_rows(name, results)
         if connections > 1:  # a single one leaves both sides waiting
             bench.warn_if_starved(name, results)
 
@@ -194,29 +160,34 @@ class Crowd:
         return self.hear()
 
 
-def idle_streams(bench):
+def session_cost(bench, sessions):
     """Heap per session of the demo, each with its standing stream open."""
-    port, room = free_port(), str(STREAMS + 100)
+    port, room = free_port(), str(sessions + 100)
     with bench.counting() as (prefix, file):
         command = prefix + our_command(bench, port, '--max-connections', room,
                                        '--max-sessions', room)
         with bench.serving(command, port):
             before = live_bytes(file)
-            with Crowd(bench, port) as crowd:
+            with Crowd(bench, port, sessions) as crowd:
                 crowd.hear()
                 time.sleep(1)
                 opened, after = crowd.ask()['open'], live_bytes(file)
     if opened == 0:
         raise Failed('the server keeps no event stream open')
-    heap = (after - before) / opened
-    bench.record['idle sessions'] = {'sessions': opened, 'heap': heap}
+    return {'sessions': opened, 'heap': (after - before) / opened}
+
+
+def idle_streams(bench):
+    cost = session_cost(bench, STREAMS)
+    heap, opened = cost['heap'], cost['sessions']
+    bench.record['idle sessions'] = cost
     bench.plain_row(f'idle session ({opened} with a stream), heap bytes',
                     heap, f'{heap:.0f}', ('<=', 4096))
 
 
 def spoken_to(bench):
     """Messages spread over the streams, each numbered for its session."""
-    port, seconds = free_port(), 5 if bench.quick else 20
+    port, seconds = free_port(), 3 if bench.quick else 8
     command = [bench.tool('broadcast'), str(port), str(STREAMS),
                str(MESSAGES_PER_SECOND), str(MESSAGES_PER_SECOND * seconds)]
     with bench.serving(command, port, stdout=subprocess.PIPE) as server:

@@ -76,9 +76,9 @@ static void pass_on(int fd, raw_text body, const raw_text *id)
 
 static bool take(int fd, const char *request, raw_text body)
 {
-    static const raw_text none =
+    const raw_text none =
         RAW_TEXT("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n");
-    static const raw_text no =
+    const raw_text no =
         RAW_TEXT("HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n");
     raw_text id;
 
