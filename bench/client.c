@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000, HOST_MAX = 64, ANSWER_MAX = 16384 };
+enum { PATIENCE_MS = 30000, HOST_MAX = 64, ANSWER_MAX = 16384 };
 
 static const char initialize[] = HELLO_INITIALIZE "\n";
 static const char initialized[] = HELLO_INITIALIZED "\n";

@@ -43,7 +43,7 @@ route spawn(char *const argv[], int cpu, pid_t *pid);
 
 /*
  * initialize, its answer, notifications/initialized. False when the server
- * closed the connection or did not answer within five seconds.
+ * closed the connection or did not answer within thirty seconds.
  */
 bool greet(route server);
 

@@ -26,7 +26,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, PATIENCE_MS = 5000, READ_SIZE = 16384 };
+enum { EVENTS = 256, PATIENCE_MS = 30000, READ_SIZE = 16384 };
 enum { KEEP_MAX = MARK_SIZE - 1, NEIGHBOURS = 250 };
 
 typedef struct options {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000, ANSWER_MAX = 16384, REQUEST_MAX = 2048 };
+enum { PATIENCE_MS = 30000, ANSWER_MAX = 16384, REQUEST_MAX = 2048 };
 
 static const char initialize[] = HELLO_INITIALIZE;
 static const char initialized[] = HELLO_INITIALIZED;

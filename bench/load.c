@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, PATIENCE_MS = 5000, SILENCE_MS = 20 };
+enum { EVENTS = 256, PATIENCE_MS = 30000, SILENCE_MS = 20 };
 
 static const uint64_t WARMUP_MAX_NS = 30000000000U, WARMUP_STEP_NS = 50000000U;
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000, ANSWER_MAX = 16384, REQUEST_MAX = 512 };
+enum { PATIENCE_MS = 30000, ANSWER_MAX = 16384, REQUEST_MAX = 512 };
 
 /* Whether what has come so far is a whole answer. */
 typedef bool is_whole(const char *bytes, size_t size);
