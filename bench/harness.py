@@ -64,7 +64,7 @@ def answers(port):
 
 
 def await_port(process, port):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not answers(port):
         if process.poll() is not None:
             raise Failed(f'the server exited with {process.returncode}')

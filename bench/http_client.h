@@ -31,7 +31,7 @@ size_t http_write_get(const http_door *door, char *out, size_t max);
 /*
  * initialize, its answer, notifications/initialized, on a blocking socket.
  * False when the server closed the connection, refused or did not answer
- * within five seconds.
+ * within thirty seconds.
  */
 bool http_greet(int fd, http_door *door);
 

@@ -11,7 +11,7 @@ import shutil
 import sys
 
 import sockets
-from harness import ROOT
+from harness import Failed, ROOT
 from web import Side, rows_beside
 from web_peers import pinned
 
@@ -82,15 +82,13 @@ def supergateway_sides(bench):
         [])]
 
 
-def compare(bench, peers):
-    """All beside one series of ours."""
+def compare(bench, peer):
     ours = sockets.our_side(bench)
     results = bench.compare(
-        'ws peers', lambda side: sockets.load(
+        f'ws 64x1 beside {peer.name}', lambda side: sockets.load(
             bench, side, 64, 1, *(() if side is ours else WARMUP)),
-        1 if bench.quick else 2, [ours, *peers])
-    for peer in peers:
-        rows_beside(bench, 'ws 64x1', results, peer.name)
+        1 if bench.quick else 2, [ours, peer])
+    rows_beside(bench, 'ws 64x1', results, peer.name)
 
 
 def peers(bench):
@@ -108,5 +106,8 @@ def peers(bench):
             bench.notes.append(f'ws beside {name}: skipped, {reason}')
             continue
         bench.versions[name] = pinned(*PINS[name])
-    if found:
-        compare(bench, found)
+    for peer in found:
+        try:
+            compare(bench, peer)
+        except Failed as failure:
+            bench.notes.append(f'ws beside {peer.name}: FAILED: {failure}')

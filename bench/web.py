@@ -84,6 +84,7 @@ def record_answer(bench, era, *more):
 
 def rows_beside(bench, name, results, reference):
     for field, show, what in (('rate', show_rate, 'rate'),
+                              ('capacity', show_rate, 'capacity'),
                               ('server_cpu_us', show_us, 'cpu per message')):
         bench.ratio_row(f'{name} beside {reference}, {what}', results, field,
                         show, reference=reference)

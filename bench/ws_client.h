@@ -8,7 +8,7 @@
 
 /*
  * Both on a blocking socket to `address`, HOST:PORT. False when the server
- * closed the connection, refused or did not answer within five seconds.
+ * closed the connection, refused or did not answer within thirty seconds.
  */
 
 /* GET /mcp and its answer, 101. No extension and no subprotocol is offered. */

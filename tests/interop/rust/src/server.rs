@@ -360,6 +360,7 @@ pub async fn serve(port: &str) -> io::Result<()> {
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     loop {
         let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(
             http1::Builder::new()
