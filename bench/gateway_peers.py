@@ -14,7 +14,7 @@ from pathlib import Path
 import gateway
 import web
 from harness import ROOT, Failed, free_port, show_rate, show_us
-from web_peers import pinned
+from web_peers import LONG, pinned
 
 sys.path.insert(0, str(ROOT / 'tests' / 'interop'))
 from toolchains import Skip, install_npm, need_program  # noqa
@@ -90,7 +90,7 @@ def compare(bench, ours, peer):
     name = f'gateway 64x1 beside {peer.name}'
     results = bench.compare(
         name, lambda side: web.load(bench, side, gateway.CONNECTIONS,
-                                    *(WARMUP if side is peer else ())),
+                                    *(WARMUP if side is peer else LONG)),
         1 if bench.quick else 2, [ours, peer])
     bench.ratio_row(f'{name}, rate', results, 'rate', show_rate, ('>=', 50),
                     reference=peer.name)

@@ -142,7 +142,7 @@ class Bench:
 
     @staticmethod
     def duration():
-        """Short, so that a noisy second strikes more than one side."""
+        """Short, so that a noisy moment strikes more than one side."""
         return ['--warmup', '100', '--milliseconds', '300']
 
     def load_tcp(self, side, connections, inflight):
@@ -231,7 +231,7 @@ def quantity(value):
 def show_rate(value):
     if value >= 1e6:
         return f'{value / 1e6:.2f} M/s'
-    return f'{value / 1e3:.1f} k/s'
+    return f'{value / 1e3:.1f} k/s' if value >= 1e4 else f'{value:.0f}/s'
 
 
 def show_us(value):

@@ -32,6 +32,7 @@ figcaption { font-weight: 600; font-size: .95rem; margin-bottom: .25rem; }
 svg { display: block; width: 100%; height: auto; }
 svg text { fill: var(--faint); font: 12px system-ui, sans-serif; }
 svg text.ink { fill: var(--ink); }
+svg.curves text { font-size: 14px; }
 .key { display: flex; flex-wrap: wrap; gap: .25rem 1rem; font-size: .85rem;
   color: var(--faint); }
 .key i { display: inline-block; width: 1rem; height: .2rem;
@@ -44,7 +45,7 @@ th, td { text-align: left; padding: .2rem .75rem .2rem 0;
 .missed { color: var(--bad); font-weight: 600; }
 '''
 WIDTH, HEIGHT = 440, 250
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 12, 42
+LEFT, RIGHT, TOP, BOTTOM = 72, 14, 12, 46
 BAR, LABELS, SAID = 24, 270, 230
 
 
@@ -158,8 +159,8 @@ def chart(title, under, series, show_x=number, show_y=number, log_y=False):
     drawn = ''.join(line(points, x, y, f'var(--c{i})', show_x, show_y, i > 0)
                     for i, points in enumerate(series.values()))
     return (f'<figure><figcaption>{escape(title)}</figcaption>'
-            f'{legend(series)}<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-label="{escape(title)}">'
+            f'{legend(series)}<svg class="curves" role="img" '
+            f'viewBox="0 0 {WIDTH} {HEIGHT}" aria-label="{escape(title)}">'
             f'{grid(x, y, show_x, show_y, xs)}{drawn}'
             f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" '
             f'text-anchor="middle">{escape(under)}</text></svg></figure>')
@@ -219,8 +220,8 @@ def limits(part):
                for row in rows]
     return section(
         'How near the limit', 'The rate in parts of that of a reference '
-        'server, which does only what cannot be left out. The black mark is '
-        'the target; a bar that does not reach it is red.',
+        'server, which does only what cannot be left out. The upright mark '
+        'is the target; a bar that does not reach it is red.',
         [bars('Rate, in parts of the reference', entries, False,
               [row['limit'] for row in rows])])
 
@@ -297,9 +298,11 @@ def peers_section(part):
                 f'var(--{"c0" if row["ratio"] >= 1 else "bad"})')
                for row in sorted(rows, key=lambda row: -row['ratio'])]
     return section('Beside others', 'How many times the rate of the other, '
-                   'under the same load; the axis is logarithmic. A red bar '
-                   'is one that is faster than fairlead.',
-                   [bars('Rate, in multiples of the other', entries, True)])
+                   'under the same load; the axis is logarithmic, and the '
+                   'upright mark is where both are as fast. A red bar is one '
+                   'that is faster than fairlead.',
+                   [bars('Rate, in multiples of the other', entries, True,
+                         [1] * len(entries))])
 
 
 def instruction_section(record):

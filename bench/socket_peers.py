@@ -13,7 +13,7 @@ import sys
 import sockets
 from harness import Failed, ROOT
 from web import Side, rows_beside
-from web_peers import pinned
+from web_peers import LONG, pinned
 
 sys.path.insert(0, str(ROOT / 'tests' / 'interop'))
 from toolchains import Skip, copy_sources, install, need_program, once  # noqa
@@ -86,7 +86,7 @@ def compare(bench, peer):
     ours = sockets.our_side(bench)
     results = bench.compare(
         f'ws 64x1 beside {peer.name}', lambda side: sockets.load(
-            bench, side, 64, 1, *(() if side is ours else WARMUP)),
+            bench, side, 64, 1, *(LONG if side is ours else WARMUP)),
         1 if bench.quick else 2, [ours, peer])
     rows_beside(bench, 'ws 64x1', results, peer.name)
 

@@ -27,6 +27,7 @@ PEERS = ROOT / 'bench' / 'peers'
 INTEROP = ROOT / 'tests' / 'interop'
 CACHE = ROOT / 'build' / 'bench-peers'
 WARMUP = ['--warmup-cpu', '6000', '--milliseconds', '1000']
+LONG = ['--milliseconds', '1000']
 BRIEF = ['--warmup-cpu', '1000', '--milliseconds', '1000']
 FLAGS = {web.SESSIONS: ['--init'], web.MODERN: ['--modern']}
 
@@ -193,7 +194,7 @@ def compare(bench, name, era, peer, theirs):
     results = bench.compare(
         f'{name} beside {theirs.name}',
         lambda side: web.load(bench, side, 64,
-                              *(peer.warmup if side is theirs else ())),
+                              *(peer.warmup if side is theirs else LONG)),
         1 if bench.quick else 2, [ours, theirs])
     rows(bench, name, results, theirs.name)
 
