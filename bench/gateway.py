@@ -2,13 +2,14 @@
 
 Behind every gateway stands the same server of bench/reference, raw_mcp, which
 costs next to nothing; it shares the gateway's processor, and its time is not
-counted as the gateway's. The reference is raw_bridge, which swaps ids and parses
-next to nothing. Rows with "demo" have `fairlead demo` behind both instead.
+counted as the gateway's. The reference is raw_bridge, which swaps ids and
+parses next to nothing. Rows with "demo" have `fairlead demo` behind both
+instead.
 
 For HTTP to HTTP the server behind has the load's processor, for there it is
-somewhere else. There are two references: raw_mcp, asked directly, and raw_relay,
-which passes on bytes. Over HTTP/2 the server behind is
-`fairlead demo`, since raw_mcp does not speak it.
+somewhere else. There are two references: raw_mcp, asked directly, and
+raw_relay, which passes on bytes. Over HTTP/2 the server behind is `fairlead
+demo`, since raw_mcp does not speak it.
 """
 import contextlib
 import os

@@ -2,9 +2,10 @@
 
 What a message costs with 1 to 10,000 connections and with 104 bytes (there is
 no shorter call) to 8 MiB, beside the raw references, which tell how much of it
-is the kernel's; and what 100 to 50,000 idle connections take in memory. A process may not be allowed as
-many descriptors as that, so several servers share the last of these, each with
-a client of its own, which connects from 50 addresses of the loopback network.
+is the kernel's; and what 100 to 50,000 idle connections take in memory. A
+process may not be allowed as many descriptors as that, so several servers share
+the last of these, each with a client of its own, which connects from 50
+addresses of the loopback network.
 """
 import contextlib
 import json
