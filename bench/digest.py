@@ -190,6 +190,12 @@ def memory_table(growth):
             table(('what', 'how many', 'KiB', 'bytes each'), rows) + '\n')
 
 
+def json_text(part):
+    """bench/json has a table of its own."""
+    said = part['runs'].get('json')
+    return f'## JSON\n\n```\n{said.rstrip()}\n```\n' if said else ''
+
+
 def notes_text(parts):
     notes = [note for part in parts.values() for note in part['notes']]
     if not notes:
@@ -214,7 +220,8 @@ def make(parts, record, plots):
         sections += [rows.rstrip() + '\n',
                      '## What a message costs\n\n' + costs(parts['bench']),
                      instruction_table(record),
-                     growth_text(parts['bench'], left)]
+                     growth_text(parts['bench'], left),
+                     json_text(parts['bench'])]
     if 'peers' in parts:
         sections += [peers_text(parts['peers']),
                      '### What a message costs there\n\n' +

@@ -3,10 +3,12 @@
 
 A checker that finds nothing looks just like a clean tree. So every rule of
 layers.py and checksrc.py is broken here on purpose, in a small tree of its
-own, and must be found; and the tree that breaks none must pass. Speaks TAP.
+own, and must be found; and the tree that breaks none must pass. So it is with
+the judgements of the bench. Speaks TAP.
 """
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +16,11 @@ import apidoc
 import checksrc
 import count
 import layers
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / 'bench'))
+import digest  # noqa: E402
+import instructions  # noqa: E402
+import page  # noqa: E402
 
 CLEAN = {
     'include/fairlead/types.h': '/* types.h - words. */\n#include <stddef.h>\n',
@@ -321,9 +328,34 @@ def run_apidoc():
         table
 
 
+def run_bench():
+    for fact, count_of, recorded, expected in (
+            ('as many instructions as recorded pass', 1000, 1000, True),
+            ('a tenth more passes', 1100, 1000, True),
+            ('more than a tenth more fails', 1101, 1000, False),
+            ('what is cheaper passes', 500, 1000, True),
+            ('what is not recorded fails', 1000, None, False),
+            ('what cannot be counted fails', OSError('no'), 1000, False)):
+        good, words = instructions.judge('a way', count_of, recorded)
+        yield fact, good == expected, words
+    _, words = instructions.judge('a way', 800, 1000)
+    yield 'what is cheaper by a fifth is told of', '--record' in words, words
+    row = {'what': 'http 64x1 beside nginx, rate', 'ours': '1', 'beside': '2',
+           'reference': 'nginx', 'ratio': 0.5, 'low': 0.4, 'high': 0.6,
+           'more_is_better': True, 'target': '', 'verdict': ''}
+    yield 'a peer that is faster is shown as such', digest.loses(row), row
+    yield 'and one that is slower is not', \
+        not digest.loses({**row, 'ratio': 2}), row
+    yield 'a missed target is a loss', digest.loses(
+        {**row, 'ratio': 2, 'target': '>= 3', 'verdict': 'MISSED'}), row
+    drawn = page.chart('a & b', 'x', {'ours': [(1, 2), (10, 3)]})
+    yield 'a plot has its points and its title', \
+        drawn.count('<circle') == 2 and 'a &amp; b' in drawn, drawn
+
+
 def main():
     results = [*run_finds(), *run_symbols(), *run_counts(), *run_hearings(),
-               *run_table(), *run_apidoc()]
+               *run_table(), *run_apidoc(), *run_bench()]
     print(f'1..{len(results)}')
     for number, (fact, good, found) in enumerate(results, 1):
         print(f'{"ok" if good else "not ok"} {number} - {fact}')
