@@ -86,8 +86,9 @@ def rows_beside(bench, name, results, reference):
     for field, show, what in (('rate', show_rate, 'rate'),
                               ('capacity', show_rate, 'capacity'),
                               ('server_cpu_us', show_us, 'cpu per message')):
-        bench.ratio_row(f'{name} beside {reference}, {what}', results, field,
-                        show, reference=reference)
+        if field in results[reference][0]:
+            bench.ratio_row(f'{name} beside {reference}, {what}', results,
+                            field, show, reference=reference)
 
 
 def http_single(bench):
