@@ -88,7 +88,7 @@ def by_connections(bench):
     for way in ways(bench):
         points = []
         for number in CONNECTIONS:
-            rounds = 1 if bench.quick else 2 if number > 1000 else 3
+            rounds = 1 if bench.quick else 2
             time_of = (['--warmup', '300', '--milliseconds', '600']
                        if number >= 1000 else bench.duration())
             points.append(point(bench, way, number, rounds, '--connections',
