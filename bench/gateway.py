@@ -177,7 +177,7 @@ def added_latency(bench):
                               *raw_server(bench, SESSIONS))
         return web.load(bench, side, 1)
 
-    runs = bench.compare('gateway 1x1', measure, sides=sides)
+    runs = bench.compare('gateway 1x1', measure, bench.more_rounds, sides)
     added = {}
     for name in 'fairlead', 'raw':
         added[name] = median([way['p50_us'] - straight['p50_us'] for

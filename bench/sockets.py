@@ -44,6 +44,7 @@ def load(bench, side, connections, inflight, *more):
 def single(bench):
     """64 sockets, one request under way on each."""
     results = bench.compare('ws 64x1', lambda s: load(bench, s, 64, 1),
+                            bench.more_rounds,
                             sides=[our_side(bench), raw_side(bench)])
     bench.traffic_rows('ws 64x1', results, 0.90)
 

@@ -100,7 +100,7 @@ def http_single(bench):
         if era == SESSIONS:
             sides.append(raw_side(bench, 'raw, same fields', era, whole))
         results = bench.compare(name, lambda s: load(bench, s, 64),
-                                sides=sides)
+                                bench.more_rounds, sides)
         bench.traffic_rows(name, results, 0.85)
         for side in sides[2:]:
             rows_beside(bench, name, results, side.name)
