@@ -24,10 +24,11 @@ h1 { font-size: 1.7rem; margin: 0 0 .25rem; }
 h2 { font-size: 1.2rem; margin: 2.5rem 0 .25rem; }
 p { margin: .25rem 0 1rem; max-width: 46rem; }
 .faint, small { color: var(--faint); }
-.row { display: flex; flex-wrap: wrap; gap: 1rem; }
-figure { margin: 0; flex: 1 1 22rem; min-width: 0; background: var(--panel);
+.row { display: grid; gap: 1rem;
+  grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); }
+figure { margin: 0; min-width: 0; background: var(--panel);
   border: 1px solid var(--grid); border-radius: 6px; padding: .75rem; }
-figure.wide { flex-basis: 100%; }
+figure.wide { grid-column: 1 / -1; }
 figcaption { font-weight: 600; font-size: .95rem; margin-bottom: .25rem; }
 svg { display: block; width: 100%; height: auto; }
 svg text { fill: var(--faint); font: 12px system-ui, sans-serif; }
