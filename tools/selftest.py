@@ -252,14 +252,17 @@ def run_counts():
 
 def run_hearings():
     said = 'ERROR: AddressSanitizer: heap-use-after-free\n'
-    for fact, suite, result, complaint, expected in (
-            ('a whole program that failed', 'flow', 'FAIL', '', True),
-            ('one that took too long', 'gateway+pairs', 'TIMEOUT', '', True),
-            ('one that passed', 'flow', 'OK', '', False),
-            ('a unit test', 'unit', 'FAIL', '', False),
-            ('what a sanitizer found', 'flow', 'FAIL', said, False)):
+    for fact, name, result, complaint, expected in (
+            ('a whole program that failed', 'flow / a', 'FAIL', '', True),
+            ('one that took too long', 'gateway+pairs / a', 'TIMEOUT', '',
+             True),
+            ('one that passed', 'flow / a', 'OK', '', False),
+            ('a unit test', 'unit / a', 'FAIL', '', False),
+            ('one that looks for races', 'gateway / gateway chaos', 'FAIL', '',
+             False),
+            ('what a sanitizer found', 'flow / p q', 'FAIL', said, False)):
         entry = {**program(result, '', complaint, 1),
-                 'name': f'fairlead:{suite} / p q'}
+                 'name': f'fairlead:{name}'}
         found = count.deserves_a_second_hearing(entry)
         yield (f'{fact} is heard {"again" if expected else "once"}',
                found == expected, found)
