@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "cmd/call_words.h"
 #include "cmd/json_args.h"
+#include "cmd/reach_flags.h"
 #include "cmd/suggest.h"
 
 #include <string.h>
@@ -54,15 +55,8 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
         {"--client-secret-file", FL_FLAG_TEXT, &to->login.secret_file, NULL},
         {"--auth-store", FL_FLAG_TEXT, &to->login.store, NULL},
         {"--scope", FL_FLAG_TEXT, &to->login.scope, NULL},
-        {"--tls-ca", FL_FLAG_TEXT, &tls->ca_file, NULL},
-        {"--tls-cert", FL_FLAG_TEXT, &tls->cert_file, NULL},
-        {"--tls-key", FL_FLAG_TEXT, &tls->key_file, NULL},
-        {"--tls-server-name", FL_FLAG_TEXT, &tls->server_name, NULL},
-        {"--insecure-skip-verify", FL_FLAG_SWITCH, &tls->insecure_skip_verify,
-         NULL},
-        {"--env", FL_FLAG_LIST, &to->env, NULL},
-        {"--inherit-env", FL_FLAG_LIST, &to->inherit, NULL},
-        {"--cwd", FL_FLAG_TEXT, &to->client.connection.child.cwd, NULL},
+        FL_REACH_TLS(tls),
+        FL_REACH_CHILD(to, &to->client.connection.child),
         {"--log-level", FL_FLAG_CHOICE, &to->log_level, levels},
         {"--server-log", FL_FLAG_CHOICE, &to->server_log, fl_call_levels},
         {"--root", FL_FLAG_LIST, &to->roots, NULL},

@@ -7,6 +7,7 @@
 #include "cmd/doctor_line.h"
 
 #include "base/status.h"
+#include "cmd/reach_flags.h"
 
 enum {
     TIMEOUT_MS = 10000,
@@ -23,15 +24,8 @@ static fl_status parse_flags(char **argv, fl_doctor_line *to, fl_words *words,
         {"--header", FL_FLAG_LIST, &to->headers.list, NULL},
         {"--header-file", FL_FLAG_TEXT, &to->headers.file, NULL},
         {"--header-env", FL_FLAG_LIST, &to->headers.env, NULL},
-        {"--tls-ca", FL_FLAG_TEXT, &tls->ca_file, NULL},
-        {"--tls-cert", FL_FLAG_TEXT, &tls->cert_file, NULL},
-        {"--tls-key", FL_FLAG_TEXT, &tls->key_file, NULL},
-        {"--tls-server-name", FL_FLAG_TEXT, &tls->server_name, NULL},
-        {"--insecure-skip-verify", FL_FLAG_SWITCH, &tls->insecure_skip_verify,
-         NULL},
-        {"--env", FL_FLAG_LIST, &to->env, NULL},
-        {"--inherit-env", FL_FLAG_LIST, &to->inherit, NULL},
-        {"--cwd", FL_FLAG_TEXT, &to->options.child.cwd, NULL},
+        FL_REACH_TLS(tls),
+        FL_REACH_CHILD(to, &to->options.child),
         {"--help", FL_FLAG_SWITCH, &to->help, NULL},
         {"-h", FL_FLAG_SWITCH, &to->help, NULL},
         {0},

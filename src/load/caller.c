@@ -11,6 +11,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "client/lane.h"
+#include "io/loop.h"
 #include "load/worker.h"
 #include "rpc/error.h"
 
@@ -50,18 +51,25 @@ static void on_ready(void *user)
     fl_worker_pump(caller->worker);
 }
 
-static void refuse(const fl_msg *msg, fl_reply reply)
+static void refuse(fl_caller *caller, const fl_msg *msg, fl_reply reply)
 {
-    bool ping = fl_msg_method_is(msg, FL_SPAN("ping"));
-    fl_span parts[] = {
+    fl_span pong[] = {
         FL_SPAN("{\"jsonrpc\":\"2.0\",\"id\":"),
         msg->id,
-        ping ? FL_SPAN(",\"result\":{}}")
-             : FL_SPAN(",\"error\":{\"code\":-32601,\"message\":"
-                       "\"a load generator answers nothing\"}}"),
+        FL_SPAN(",\"result\":{}}"),
     };
+    fl_buf *no = fl_loop_scratch(caller->worker->loop);
 
-    fl_reply_end(reply, parts, 3);
+    if (fl_msg_method_is(msg, FL_SPAN("ping"))) {
+        fl_reply_end(reply, pong, 3);
+        return;
+    }
+    fl_status rc = fl_rpc_error_write(
+        no, msg->id, FL_RPC_METHOD_NOT_FOUND,
+        FL_SPAN("a load generator answers nothing"), (fl_span){0});
+    fl_span said = fl_buf_view(no);
+    fl_reply_end_error(reply, FL_RPC_METHOD_NOT_FOUND, &said,
+                       rc == FL_OK ? 1 : 0);
 }
 
 static void take_answer(fl_caller *caller, const fl_msg *msg)
@@ -90,7 +98,7 @@ static void on_message(void *user, const fl_msg *msg, fl_reply reply)
     if (msg->kind == FL_MSG_RESULT || msg->kind == FL_MSG_ERROR)
         take_answer(caller, msg);
     else if (msg->kind == FL_MSG_REQUEST)
-        refuse(msg, reply);
+        refuse(caller, msg, reply);
 }
 
 static void on_writable(void *user)

@@ -42,7 +42,7 @@ typedef struct fl_load_slice {
     uint64_t faults;
 } fl_load_slice;
 
-/* Of all threads together, or of one. Some 4.4 MiB: on the heap. */
+/* Of all threads together, or of one. Some 2.3 MB: on the heap. */
 typedef struct fl_load_outcome {
     fl_histogram latency; /* nanoseconds: from when it was due */
     fl_histogram service; /* from when it was sent; open loads only */
@@ -77,8 +77,8 @@ typedef struct fl_load fl_load;
 
 /*
  * Begins on threads of its own; `loop` is the caller's, and is kept running
- * until they are done. `plan` is borrowed until fl_load_end(). NULL: no memory
- * or no thread.
+ * until they are done. `plan` is borrowed until fl_load_end(). NULL: no memory;
+ * all else that goes wrong is told there.
  */
 FL_MUST_USE fl_load *fl_load_begin(fl_loop *loop, const fl_load_plan *plan,
                                    fl_load_watch *watch, void *user);
