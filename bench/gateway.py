@@ -11,16 +11,12 @@ somewhere else. There are two references: raw_mcp, asked directly, and
 raw_relay, which passes on bytes. Over HTTP/2 the server behind is `fairlead
 demo`, since raw_mcp does not speak it.
 """
-import contextlib
-import os
 import shutil
-import subprocess
 import time
-from pathlib import Path
 
 import web
-from harness import (Failed, LOAD_CPU, free_port, live_bytes, median,
-                     show_rate, show_us)
+from harness import (Failed, LOAD_CPU, end_traced, free_port, live_bytes,
+                     median, show_rate, show_us, traced_calls)
 from web import MODERN, SESSIONS, Side
 
 CONNECTIONS = 64
@@ -250,13 +246,8 @@ def traced(bench, side, messages):
                               str(CONNECTIONS), '--messages', str(messages),
                               '--warmup', '0', *side.flags)
         finally:
-            children = Path(f'/proc/{strace.pid}/task/{strace.pid}/children')
-            for child in children.read_text().split():
-                os.kill(int(child), 15)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                strace.wait(10)
-    last = Path(summary).read_text().strip().splitlines()[-1].split()
-    return int(last[3]), done['total']
+            end_traced(strace)
+    return traced_calls(summary), done['total']
 
 
 def system_calls(bench):

@@ -82,6 +82,20 @@ def stop(process):
         process.wait()
 
 
+def end_traced(strace):
+    """Its child is told to end; then it writes its summary."""
+    children = Path(f'/proc/{strace.pid}/task/{strace.pid}/children')
+    for child in children.read_text().split():
+        os.kill(int(child), 15)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        strace.wait(10)
+
+
+def traced_calls(summary):
+    """All system calls of `strace -c`: the number of its last line."""
+    return int(Path(summary).read_text().strip().splitlines()[-1].split()[3])
+
+
 def live_bytes(file):
     """What alloc_count.so says is on the heap (alloc_count.h)."""
     return struct.unpack('=4Q', file.read_bytes()[:32])[2]

@@ -3,17 +3,15 @@ pipes, and with no transport at all.
 
 The reference is raw_echo, which gives back what it reads.
 """
-import contextlib
 import json
-import os
 import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import web
-from harness import (Failed, SERVER_CPU, free_port, live_bytes, show_rate,
-                     show_us)
+from harness import (Failed, SERVER_CPU, end_traced, free_port, live_bytes,
+                     show_rate, show_us, traced_calls)
 
 IDLE_LINKS = 10000
 COUNTED_MESSAGES = 200000
@@ -50,13 +48,8 @@ def trace(bench, side, messages):
                               '--messages', str(messages), '--warmup', '0',
                               *side.greeting())
         finally:
-            children = Path(f'/proc/{strace.pid}/task/{strace.pid}/children')
-            for child in children.read_text().split():
-                os.kill(int(child), 15)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                strace.wait(10)
-    last = Path(summary).read_text().strip().splitlines()[-1].split()
-    return int(last[3]), done['total']
+            end_traced(strace)
+    return traced_calls(summary), done['total']
 
 
 def calls_per_message(bench, side):
