@@ -156,10 +156,10 @@ void fl_load_stop(fl_load *load)
 
 static void add(fl_load_outcome *to, const fl_load_outcome *from)
 {
-    fl_histogram_merge(&to->latency, &from->latency);
     fl_histogram_merge(&to->service, &from->service);
     for (unsigned i = 0; i < FL_LOAD_SLICES; i++) {
         fl_histogram_merge(&to->slices[i].latency, &from->slices[i].latency);
+        fl_histogram_merge(&to->latency, &from->slices[i].latency);
         to->slices[i].faults += from->slices[i].faults;
     }
     for (unsigned i = 0; i < FL_LOAD_FAULTS; i++)

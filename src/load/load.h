@@ -44,7 +44,8 @@ typedef struct fl_load_slice {
 
 /* Of all threads together, or of one. Some 2.3 MB: on the heap. */
 typedef struct fl_load_outcome {
-    fl_histogram latency; /* nanoseconds: from when it was due */
+    fl_histogram latency; /* nanoseconds: from when it was due; of all slices,
+                             put together in the end */
     fl_histogram service; /* from when it was sent; open loads only */
     fl_load_slice slices[FL_LOAD_SLICES];
     uint64_t slice_ns;

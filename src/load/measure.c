@@ -63,7 +63,6 @@ void fl_worker_measure(const fl_flight *flight, fl_load_fault fault,
         note_fault(worker, fault, text);
         return;
     }
-    fl_histogram_add(&outcome->latency, now - flight->due);
     fl_histogram_add(&slice->latency, now - flight->due);
     if (worker->rate > 0)
         fl_histogram_add(&outcome->service, now - flight->sent);
