@@ -119,6 +119,19 @@ class Scene:
                           for line in file.read_text().splitlines()),
               'somebody is answered', 30 * SLOW)
 
+    def zombies(self):
+        """The dead children the gateway does not reap: one that has just
+        ended is a zombie too, until the loop hears of it."""
+        dead = {entry.name for entry in Path('/proc').iterdir()
+                if entry.name.isdigit()}
+        end = time.monotonic() + 5 * SLOW
+        while True:
+            dead = {pid for pid in dead
+                    if stat(pid) == ('Z', self.gateway.pid)}
+            if not dead or time.monotonic() > end:
+                return sorted(dead)
+            time.sleep(0.01)
+
     def end(self):
         """Whoever lives may finish; then all end as they should."""
         for process, _ in self.clients:
@@ -127,9 +140,7 @@ class Scene:
             code = process.wait(60 * SLOW)  # or it had hardly begun
             require(code in (0, -signal.SIGTERM), 'a client ended with', code)
             self.count(file, code != 0)
-        zombies = [entry.name for entry in Path('/proc').iterdir()
-                   if entry.name.isdigit() and
-                   stat(entry.name) == ('Z', self.gateway.pid)]
+        zombies = self.zombies()
         self.gateway.terminate()
         equal(self.gateway.wait(20 * SLOW), 0, 'the gateway')
         until(lambda: not any(map(stat, self.children())),
