@@ -271,7 +271,8 @@ static bool find_way(fl_exam *exam, fl_proxy *proxy)
     fl_error error;
 
     *proxy = (fl_proxy){0};
-    if (!fl_exam_is_http(exam) && !fl_address_is_websocket(address))
+    if (fl_address_socket(address) != NULL ||
+        (!fl_exam_is_http(exam) && !fl_address_is_websocket(address)))
         return true;
     if (fl_proxy_choose(&env, fl_address_is_tls(address), address->host,
                         address->port, proxy, &error) != FL_OK) {
@@ -293,9 +294,9 @@ static bool knock_at(fl_exam *exam, const fl_proxy *proxy, const char *tunnel)
     const fl_address *address = &exam->address;
     const char *expected = exam->line->options.tls.server_name;
     fl_connect_options options = {
-        .host = proxy->used ? proxy->host : address->host,
+        .host = proxy->used ? proxy->host : fl_address_host(address),
         .port = proxy->used ? proxy->port : address->port,
-        .path = address->path[0] != '\0' ? address->path : NULL,
+        .path = fl_address_socket(address),
         .tls = fl_address_is_tls(address) ? exam->tls : NULL,
         .server_name = expected != NULL ? expected : address->host,
         .tunnel = tunnel,
@@ -303,8 +304,6 @@ static bool knock_at(fl_exam *exam, const fl_proxy *proxy, const char *tunnel)
     };
     knock at;
 
-    if (options.path != NULL)
-        options.host = NULL;
     make(&at, exam, &options);
     return report(exam, &options, &at);
 }

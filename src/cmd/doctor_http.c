@@ -156,6 +156,12 @@ static void report_refusal(fl_exam *exam, const fl_probe *probe)
 
     switch (probe->status) {
     case 426:
+        if (fl_address_socket(&exam->address) != NULL) {
+            report_status(exam, probe,
+                          "It wants a WebSocket, which is not spoken through a "
+                          "Unix socket here: let it listen on a port.");
+            break;
+        }
         fl_exam_url(exam, fl_address_is_tls(&exam->address) ? "wss" : "ws",
                     NULL, other);
         snprintf(advice, sizeof advice,

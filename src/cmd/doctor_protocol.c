@@ -269,7 +269,7 @@ static bool speaks_http(fl_exam *exam, char url[FL_EXAM_URL])
     bool does = false;
     fl_probe probe;
 
-    if (exam->address.host[0] == '\0' || fl_exam_is_http(exam) ||
+    if (exam->line->url == NULL || fl_exam_is_http(exam) ||
         fl_address_is_websocket(&exam->address))
         return false;
     fl_exam_url(exam, tls ? "https" : "http", "/mcp", url);

@@ -94,9 +94,9 @@ fl_log *fl_door_log(const fl_door_settings *settings)
     });
 }
 
-static bool is_http(const char *url)
+static bool is_http(const fl_address *address)
 {
-    return strstr(url, "http") != NULL;
+    return strstr(address->scheme, "http") != NULL;
 }
 
 static bool is_ws(const char *url)
@@ -114,13 +114,18 @@ void fl_door_describe(const char *url, uint16_t port, char out[FL_DOOR_URL])
         return;
     }
     bool six = strchr(address.host, ':') != NULL;
+    bool is_sse = strncmp(url, "sse", 3) == 0;
     const char *path = address.target;
     if (is_ws(url) && path[0] == '\0')
         path = "/";
-    if (is_http(url) && path[0] == '\0')
-        path = strncmp(url, "sse", 3) == 0 ? "/sse" : "/mcp";
-    snprintf(out, FL_DOOR_URL, "%s://%s%s%s:%u%s", address.scheme,
-             six ? "[" : "", address.host, six ? "]" : "", port, path);
+    else if (path[0] == '\0')
+        path = is_http(&address) ? is_sse ? "/sse" : "/mcp" : "";
+    if (fl_address_socket(&address) != NULL)
+        snprintf(out, FL_DOOR_URL, "%sunix:%s#%s", is_sse ? "sse+" : "",
+                 address.path, path);
+    else
+        snprintf(out, FL_DOOR_URL, "%s://%s%s%s:%u%s", address.scheme,
+                 six ? "[" : "", address.host, six ? "]" : "", port, path);
 }
 
 void fl_door_describe_ws(const fl_door_settings *settings, const char *shown,

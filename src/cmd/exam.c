@@ -71,6 +71,10 @@ const char *fl_exam_url(const fl_exam *exam, const char *scheme,
 
     if (target == NULL)
         target = address->target;
+    if (fl_address_socket(address) != NULL) {
+        snprintf(out, FL_EXAM_URL, "unix:%s#%s", address->path, target);
+        return out;
+    }
     if (address->has_port)
         snprintf(port, sizeof port, ":%u", address->port);
     snprintf(out, FL_EXAM_URL, "%s://%s%s%s%s%s%s", scheme, six ? "[" : "",

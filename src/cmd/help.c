@@ -36,6 +36,7 @@ static const char general[] =
     "  tls://example.org:7333  the same inside TLS\n"
     "  unix:/run/demo.sock     a Unix socket; unix:@name is abstract\n"
     "  https://example.org/mcp Streamable HTTP, every revision; http:// too\n"
+    "  unix:/run/x.sock#/mcp   the same through a Unix socket\n"
     "  sse+https://...         the HTTP+SSE of 2024 alone\n"
     "  wss://example.org/mcp   WebSocket; ws:// too\n"
     "\n"

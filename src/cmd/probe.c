@@ -191,7 +191,20 @@ static fl_status make_target(errand *at, const fl_probe_request *request,
     return rc == FL_OK ? fl_buf_append(&at->target, url->query) : rc;
 }
 
-static fl_status make_pool(errand *at, const fl_url *url, const char *host)
+/* unix:/PATH#/TARGET, the server's own address, is a URL on localhost. */
+static fl_span spell_out(fl_span url, char room[FL_EXAM_URL])
+{
+    size_t mark = fl_span_find(url, '#');
+
+    if (!fl_span_starts(url, FL_SPAN("unix:")) || mark == url.len)
+        return url;
+    snprintf(room, FL_EXAM_URL, "http://localhost%.*s",
+             (int)(url.len - mark - 1), url.ptr + mark + 1);
+    return fl_span_of(room);
+}
+
+static fl_status make_pool(errand *at, const fl_url *url, const char *host,
+                           const char *socket)
 {
     const fl_doctor_line *line = at->exam->line;
     const fl_proxy *proxy = &at->proxy;
@@ -208,7 +221,10 @@ static fl_status make_pool(errand *at, const fl_url *url, const char *host)
         rc = fl_http_pool_new(
             at->exam->loop,
             &(fl_http_pool_options){
-                .connect = {.host = proxy->used ? proxy->host : host,
+                .connect = {.host = socket != NULL ? NULL
+                                    : proxy->used  ? proxy->host
+                                                   : host,
+                            .path = socket,
                             .port = proxy->used ? proxy->port : url->port,
                             .tls = tls,
                             .server_name =
@@ -229,16 +245,21 @@ static fl_status start(errand *at, const fl_probe_request *request)
 {
     fl_proxy_env env = fl_proxy_env_read();
     fl_error *why = &at->probe->why;
-    char host[HOST_MAX];
+    char host[HOST_MAX], room[FL_EXAM_URL];
+    fl_span text = spell_out(request->url, room);
+    const char *socket =
+        text.ptr == room ? fl_address_socket(&at->exam->address) : NULL;
+    fl_status rc = FL_OK;
     fl_url url;
 
-    if (fl_url_parse(request->url, &url) != FL_OK || url.host.len >= HOST_MAX)
+    if (fl_url_parse(text, &url) != FL_OK || url.host.len >= HOST_MAX)
         return fl_error_set(why, FL_E_INVALID, "no URL");
     if (is_tls(&url) && at->exam->tls == NULL)
         return fl_error_set(why, FL_E_TLS, "there is no TLS to ask it with");
     snprintf(host, sizeof host, "%.*s", (int)url.host.len, url.host.ptr);
-    fl_status rc =
-        fl_proxy_choose(&env, is_tls(&url), host, url.port, &at->proxy, why);
+    if (socket == NULL)
+        rc = fl_proxy_choose(&env, is_tls(&url), host, url.port, &at->proxy,
+                             why);
     if (rc != FL_OK)
         return rc;
     bool whole = at->proxy.used && !is_tls(&url);
@@ -246,7 +267,7 @@ static fl_status start(errand *at, const fl_probe_request *request)
     if (rc == FL_OK)
         rc = make_target(at, request, &url, whole);
     if (rc == FL_OK)
-        rc = make_pool(at, &url, host);
+        rc = make_pool(at, &url, host, socket);
     if (rc != FL_OK)
         return fl_error_set(why, rc, "%s", fl_status_text(rc));
     at->call.heading = (fl_heading){

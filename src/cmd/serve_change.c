@@ -33,7 +33,6 @@ static bool same_place(const fl_config_server *a, const fl_config_server *b)
            same_list(&a->argv, &b->argv) && same_list(&a->env, &b->env) &&
            same_text(a->cwd.text, b->cwd.text) &&
            same_text(a->url.text, b->url.text) &&
-           same_text(a->socket.text, b->socket.text) &&
            same_list(&a->headers, &b->headers);
 }
 
@@ -162,8 +161,7 @@ void fl_serve_config_change(const fl_serve_line *line, const fl_config *old,
         const fl_config_server *before = find_same(&servers[i], old);
         if (before != NULL && !before->disabled)
             change_places(line, config, before, &servers[i], gateway);
-        else if (before == NULL &&
-                 fl_serve_is_wanted(line, config, &servers[i]) &&
+        else if (before == NULL && !servers[i].disabled &&
                  fl_serve_add_server(line, &servers[i], gateway, &error) !=
                      FL_OK)
             tell(line, config, &servers[i], &error);

@@ -2,8 +2,7 @@
  * serve_config.c - the servers of a configuration file, for a gateway.
  *
  * The file's reader knows neither files nor variables; both are lent to it
- * here. A server that is to have what is not built yet is left out, and that
- * is said, for one that is quietly not as its file says would be worse.
+ * here.
  *
  * A server is one place or several: the entry itself is the first, and those of
  * its replicas follow (serve_change.c has what becomes of them when the file is
@@ -115,27 +114,6 @@ fl_status fl_serve_config_show(const fl_config *config)
         rc = FL_E_IO;
     fl_buf_reset(&text);
     return rc;
-}
-
-/* What of it is not built; NULL: all is. */
-static const char *find_unbuilt(const fl_config_server *server)
-{
-    return server->socket.text != NULL ? "HTTP through a Unix socket" : NULL;
-}
-
-/* Whether it is to be served; and what there is to say about it. */
-bool fl_serve_is_wanted(const fl_serve_line *line, const fl_config *config,
-                        const fl_config_server *server)
-{
-    const char *what = find_unbuilt(server);
-
-    if (server->disabled)
-        return false;
-    if (what != NULL)
-        fl_complain(line->command,
-                    "%s:%zu: warning: %s is left out, for %s is not built yet",
-                    fl_config_file(config), server->line, server->name, what);
-    return what == NULL;
 }
 
 static fl_child_mode child_mode(const fl_serve_line *line,
@@ -322,7 +300,7 @@ fl_status fl_serve_config_add(const fl_serve_line *line,
     fl_status rc = FL_OK;
 
     for (size_t i = 0; i < count && rc == FL_OK; i++) {
-        if (!fl_serve_is_wanted(line, config, &servers[i]))
+        if (servers[i].disabled)
             continue;
         rc = fl_serve_add_server(line, &servers[i], gateway, error);
         added++;

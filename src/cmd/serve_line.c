@@ -214,8 +214,7 @@ static fl_status check_outages(const fl_serve_line *line, fl_error *error)
 
 static bool takes_keys(const char *url)
 {
-    return strncmp(url, "http", 4) == 0 || strncmp(url, "sse+", 4) == 0 ||
-           strncmp(url, "ws", 2) == 0;
+    return fl_address_says_http(url) || strncmp(url, "ws", 2) == 0;
 }
 
 /* Keys that nobody is asked for are a mistake. */

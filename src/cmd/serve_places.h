@@ -20,10 +20,6 @@ bool fl_serve_same_base(const fl_config_server *a, const fl_config_server *b);
 FL_MUST_USE fl_status fl_serve_write_label(const fl_config_server *server,
                                            size_t i, fl_buf *out);
 
-/* Whether a server is to be served; and what there is to say about it. */
-bool fl_serve_is_wanted(const fl_serve_line *line, const fl_config *config,
-                        const fl_config_server *server);
-
 typedef fl_status fl_serve_add_fn(fl_gateway *gateway,
                                   const fl_upstream *upstream, fl_error *error);
 

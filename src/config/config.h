@@ -92,8 +92,7 @@ struct fl_config_server {
     fl_config_list argv; /* the command first */
     fl_config_list env;  /* NAME=VALUE; each name once */
     fl_config_text cwd;
-    fl_config_text url;     /* with a `socket`, of the host localhost */
-    fl_config_text socket;  /* HTTP through this Unix socket */
+    fl_config_text url;
     fl_config_list headers; /* "Name: value" */
     fl_config_list include; /* globs of tools; none: all of them */
     fl_config_list exclude; /* and not these */

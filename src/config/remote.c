@@ -136,50 +136,21 @@ bool fl_remote_is_like(const char *a, const char *b)
     return one != NULL && other != NULL && one->kind == other->kind;
 }
 
-static bool keep_parts(fl_reader *reader, const char *front, const char *rest,
-                       const char **out)
-{
-    fl_buf_clear(&reader->real);
-    return fl_reader_try(reader,
-                         fl_buf_append(&reader->real, fl_span_of(front))) &&
-           fl_reader_try(reader,
-                         fl_buf_append(&reader->real, fl_span_of(rest))) &&
-           fl_reader_try(reader, fl_keep_text(&reader->config->keep,
-                                              fl_buf_view(&reader->real), out));
-}
-
-/* Takes unix:///PATH#/TARGET apart, as VS Code means it: HTTP through a
- * socket. The part behind "#" is the target. */
-static void split_unix(fl_reader *reader, fl_config_server *server)
-{
-    bool plain = server->url.text == server->url.shown;
-    const char *path = server->url.text + strlen("unix:");
-    const char *target = strchr(path, '#');
-    const char *socket, *url;
-
-    path += strncmp(path, "//", 2) == 0 ? 2 : 0;
-    fl_span name = {path,
-                    target != NULL ? (size_t)(target - path) : strlen(path)};
-    if (!fl_reader_try(reader,
-                       fl_keep_text(&reader->config->keep, name, &socket)) ||
-        !keep_parts(reader, "http://localhost",
-                    target != NULL ? target + 1 : "/", &url))
-        return;
-    server->socket = (fl_config_text){
-        .text = socket, .shown = plain ? socket : server->url.shown};
-    server->url =
-        (fl_config_text){.text = url, .shown = plain ? url : server->url.shown};
-}
-
-/* unix:///PATH as the address of lines is unix:/PATH. */
-static void shorten_unix(fl_reader *reader, fl_config_server *server)
+/* unix:///PATH is unix:/PATH; and if HTTP is to go through it, the target of
+ * the requests comes behind "#", as VS Code means it. */
+static void shorten_unix(fl_reader *reader, bool http, fl_config_server *server)
 {
     const char *path = server->url.text + strlen("unix:");
     bool plain = server->url.text == server->url.shown;
+    bool untold = http && strchr(path, '#') == NULL;
     const char *url;
 
-    if (strncmp(path, "//", 2) != 0 ||
-        !keep_parts(reader, "unix:", path + 2, &url))
+    path += strncmp(path, "//", 2) == 0 ? 2 : 0;
+    fl_buf_clear(&reader->real);
+    if (!fl_reader_try(reader, fl_buf_printf(&reader->real, "unix:%s%s", path,
+                                             untold ? "#/" : "")) ||
+        !fl_reader_try(reader, fl_keep_text(&reader->config->keep,
+                                            fl_buf_view(&reader->real), &url)))
         return;
     server->url.text = url;
     server->url.shown = plain ? url : server->url.shown;
@@ -216,12 +187,12 @@ static void read_url(fl_reader *reader, fl_span value, bool said,
     if (scheme->kind == FL_CONFIG_UNIX &&
         (said ? is_http(type) : strchr(server->url.text, '#') != NULL)) {
         server->kind = said ? type : FL_CONFIG_HTTP;
-        split_unix(reader, server);
+        shorten_unix(reader, true, server);
     } else if (!agree(said, type, scheme->kind, &server->kind)) {
         fl_reader_error(reader, value.ptr,
                         "the URL's scheme is not of the type that is given");
     } else if (server->kind == FL_CONFIG_UNIX) {
-        shorten_unix(reader, server);
+        shorten_unix(reader, false, server);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "config/stanza.h"
 
-/* Sets kind, url and socket. The command has been read: a server that has one
+/* Sets kind and url. The command has been read: a server that has one
  * is a child. */
 void fl_remote_read(fl_reader *reader, const fl_stanza *stanza,
                     fl_config_server *server);

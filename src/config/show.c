@@ -227,7 +227,6 @@ static void put_server(printer *p, const fl_config_server *server)
     put_text(p, server->disabled ? ", disabled\n" : "\n");
     put_list(p, "command", &server->argv);
     put_field(p, "url", server->url.shown);
-    put_field(p, "socket", server->socket.shown);
     put_replicas(p, server);
     put_pairs(p, "header", &server->headers, FL_SPAN(": "));
     put_pairs(p, "env", &server->env, FL_SPAN("="));

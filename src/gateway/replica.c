@@ -13,6 +13,7 @@
 #include "gateway/gateway.h"
 #include "gateway/route.h"
 #include "io/loop.h"
+#include "transport/transport.h"
 
 #include <string.h>
 
@@ -107,10 +108,9 @@ bool fl_replica_is_child(const fl_replica *replica)
 
 static bool is_http(const fl_replica *replica)
 {
-    fl_span url = fl_span_of(replica->target.url);
+    const char *url = replica->target.url;
 
-    return fl_span_starts(url, FL_SPAN("http")) ||
-           fl_span_starts(url, FL_SPAN("sse+"));
+    return url != NULL && fl_address_says_http(url);
 }
 
 bool fl_replica_is_stateless(const fl_replica *replica)

@@ -154,11 +154,13 @@ void fl_report_url(fl_report *report, const char *key, const char *url,
     fl_address address;
 
     if (fl_address_parse(url, &address, NULL) == FL_OK) {
-        put(&shown, fl_span_of(address.scheme));
-        put(&shown, FL_SPAN(":"));
-        if (address.host[0] != '\0')
+        bool is_socket = fl_address_socket(&address) != NULL;
+        put(&shown, (fl_span){url, strcspn(url, ":") + 1});
+        if (fl_address_host(&address) != NULL)
             put_host(&shown, &address, port);
         put(&shown, fl_span_of(address.path));
+        put(&shown,
+            is_socket && address.host[0] != '\0' ? FL_SPAN("#") : FL_SPAN(""));
         put_path(&shown, address.target);
     }
     if (key != NULL)

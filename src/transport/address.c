@@ -12,6 +12,7 @@
 #include "transport/transport.h"
 #include "wire/url.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PORT_SHOWN = 20 };
@@ -223,6 +224,52 @@ static fl_status parse_url(fl_span text, fl_address *address, fl_error *error)
     return fill_url(&url, address, error);
 }
 
+/* As VS Code writes it: behind "#" is what a request asks for. That is not
+ * quoted, for a query may be a secret. */
+static fl_status parse_http_socket(const char *url, fl_span socket,
+                                   fl_span target, fl_address *address,
+                                   fl_error *error)
+{
+    bool is_sse = fl_span_starts(fl_span_of(url), FL_SPAN("sse+"));
+    const char *front = is_sse ? "sse+http" : "http";
+    char text[sizeof address->target + 64];
+
+    if (fl_span_starts(socket, FL_SPAN("//")))
+        socket = fl_span_from(socket, 2);
+    if (socket.len == 0 || (target.len > 0 && target.ptr[0] != '/'))
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: HTTP through a Unix socket is "
+                            "%sunix:/PATH#/TARGET, as in "
+                            "%sunix:/run/server.sock#/mcp",
+                            is_sse ? "sse+" : "", is_sse ? "sse+" : "");
+    if (target.len >= sizeof address->target)
+        return fl_error_set(error, FL_E_INVALID,
+                            "address: path and query are longer than %zu "
+                            "bytes",
+                            sizeof address->target - 1);
+    fl_status rc = parse_unix(url, socket, address, error);
+    if (rc != FL_OK)
+        return rc;
+    int len = snprintf(text, sizeof text, "%s://localhost%.*s", front,
+                       (int)target.len, target.len > 0 ? target.ptr : "");
+    snprintf(address->scheme, sizeof address->scheme, "%s", front);
+    return parse_url((fl_span){text, (size_t)len}, address, error);
+}
+
+/* Lines, or HTTP. */
+static fl_status parse_path(const char *url, fl_span rest, fl_address *address,
+                            fl_error *error)
+{
+    size_t mark = fl_span_find(rest, '#');
+    bool is_sse = strcmp(address->scheme, "sse+unix") == 0;
+
+    if (mark < rest.len)
+        return parse_http_socket(url, (fl_span){rest.ptr, mark},
+                                 fl_span_from(rest, mark + 1), address, error);
+    return is_sse ? parse_http_socket(url, rest, (fl_span){0}, address, error)
+                  : parse_unix(url, rest, address, error);
+}
+
 static bool listed(const char *scheme, const char *const *list)
 {
     for (; *list != NULL; list++)
@@ -269,6 +316,8 @@ fl_status fl_address_parse(const char *url, fl_address *address,
                             url != NULL ? url : "");
 
     fl_span rest = fl_span_from(text, colon + 1);
+    if (strcmp(address->scheme, "sse+unix") == 0)
+        return parse_path(url, rest, address, error);
     const fl_transport *transport =
         fl_transport_find(fl_span_of(address->scheme));
     if (transport == NULL)
@@ -277,7 +326,7 @@ fl_status fl_address_parse(const char *url, fl_address *address,
     case FL_ADDRESS_HOST:
         return parse_socket(url, rest, address, error);
     case FL_ADDRESS_PATH:
-        return parse_unix(url, rest, address, error);
+        return parse_path(url, rest, address, error);
     case FL_ADDRESS_URL:
         return parse_url(text, address, error);
     case FL_ADDRESS_BARE:
@@ -301,6 +350,12 @@ bool fl_address_is_websocket(const fl_address *address)
     return listed(address->scheme, schemes);
 }
 
+bool fl_address_says_http(const char *url)
+{
+    return strncmp(url, "http", 4) == 0 || strncmp(url, "sse+", 4) == 0 ||
+           (strncmp(url, "unix:", 5) == 0 && strchr(url, '#') != NULL);
+}
+
 bool fl_address_is_local(const fl_address *address)
 {
     const char *host = address->host;
@@ -309,4 +364,15 @@ bool fl_address_is_local(const fl_address *address)
            strcmp(host, "::1") == 0 ||
            (strncmp(host, "127.", 4) == 0 &&
             strspn(host, "0123456789.") == strlen(host));
+}
+
+const char *fl_address_socket(const fl_address *address)
+{
+    return address->path[0] != '\0' ? address->path : NULL;
+}
+
+const char *fl_address_host(const fl_address *address)
+{
+    return address->path[0] == '\0' && address->host[0] != '\0' ? address->host
+                                                                : NULL;
 }

@@ -4,9 +4,11 @@
  *   stdio:                 this process's stdin and stdout
  *   tcp://127.0.0.1:7332   lines over TCP; an IPv6 address in brackets
  *   tls://example.org:7333 the same inside TLS
- *   unix:/run/fairlead.sock, unix:@name (abstract)
+ *   unix:/run/fairlead.sock, unix:@name (abstract)   lines
+ *   unix:/run/fairlead.sock#/mcp    HTTP through a Unix socket; the host is
+ *                                   localhost then
  *   https://example.org/mcp, http://127.0.0.1:8080/mcp?key=1
- *   sse+http://127.0.0.1:8080/sse   HTTP+SSE of 2024-11-05
+ *   sse+http://127.0.0.1:8080/sse   HTTP+SSE of 2024-11-05; sse+unix: too
  *   wss://example.org/mcp, ws://127.0.0.1:8080/mcp   WebSocket
  */
 #ifndef FL_TRANSPORT_ADDRESS_H
@@ -23,8 +25,8 @@ typedef enum fl_address_shape {
 } fl_address_shape;
 
 struct fl_address {
-    char scheme[16];
-    char host[254]; /* without brackets; empty if it has none */
+    char scheme[16]; /* "http" of HTTP through a Unix socket */
+    char host[254];  /* without brackets; empty if it has none */
     uint16_t port;
     bool has_port;     /* it was given; without it `port` is the scheme's */
     char path[108];    /* sun_path is that long; empty if it has none */
@@ -42,7 +44,15 @@ bool fl_address_is_tls(const fl_address *address);
 /* Whether it says WebSocket: ws, wss. */
 bool fl_address_is_websocket(const fl_address *address);
 
+/* Whether a right one says HTTP, by its text alone. */
+bool fl_address_says_http(const char *url);
+
 /* A loopback address by its text, or a Unix path; "localhost" counts. */
 bool fl_address_is_local(const fl_address *address);
+
+/* The path of its Unix socket, and the host if there is none; NULL: it has the
+ * other one. */
+const char *fl_address_socket(const fl_address *address);
+const char *fl_address_host(const fl_address *address);
 
 #endif

@@ -174,8 +174,10 @@ static fl_status make_pool(fl_http_client *client, const fl_options *options,
         rc = fl_http_pool_new(
             client->link.loop,
             &(fl_http_pool_options){
-                .connect = {.host = proxy->used ? proxy->host : address->host,
+                .connect = {.host = proxy->used ? proxy->host
+                                                : fl_address_host(address),
                             .port = proxy->used ? proxy->port : address->port,
+                            .path = fl_address_socket(address),
                             .tls = client->tls,
                             .server_name = name != NULL ? name : address->host,
                             .tunnel = fl_buf_view(&tunnel).ptr,
@@ -200,7 +202,7 @@ static fl_status choose_proxy(fl_http_client *client, const fl_options *options,
     bool tls = has_scheme(&client->address, "https");
     fl_proxy_env env = fl_proxy_env_read();
 
-    if (options->http.no_proxy)
+    if (options->http.no_proxy || fl_address_socket(&client->address) != NULL)
         return FL_OK;
     fl_status rc = fl_proxy_choose(&env, tls, client->address.host,
                                    client->address.port, &client->proxy, error);
@@ -219,6 +221,11 @@ static fl_status attach(fl_http_client *client, const fl_options *options,
 
     if (auth == NULL)
         return FL_OK;
+    if (fl_address_socket(&client->address) != NULL)
+        return fl_error_set(error, FL_E_INVALID,
+                            "option http.auth: not through a Unix socket, for "
+                            "a token is made out for an address; send one in "
+                            "http.headers");
     if (names_authorization(&client->fields))
         return fl_error_set(error, FL_E_INVALID,
                             "option http.auth: not together with a header "

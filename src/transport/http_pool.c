@@ -55,12 +55,14 @@ fl_status fl_http_pool_new(fl_loop *loop, const fl_http_pool_options *options,
     fl_list_init(&pool->waiting);
     fl_timer_init(&pool->gone, loop, on_gone, pool);
     if (!copy(&pool->host, options->connect.host) ||
+        !copy(&pool->path, options->connect.path) ||
         !copy(&pool->server_name, options->connect.server_name) ||
         !copy(&pool->tunnel, options->connect.tunnel)) {
         fl_http_pool_free(pool);
         return FL_E_NOMEM;
     }
     pool->connect.host = pool->host;
+    pool->connect.path = pool->path;
     pool->connect.server_name = pool->server_name;
     pool->connect.tunnel = pool->tunnel;
     if (options->connect.tls != NULL)
@@ -81,6 +83,7 @@ void fl_http_pool_free(fl_http_pool *pool)
         fl_mem_wipe(pool->tunnel, strlen(pool->tunnel));
     fl_mem_free(pool->tunnel);
     fl_mem_free(pool->server_name);
+    fl_mem_free(pool->path);
     fl_mem_free(pool->host);
     fl_mem_free(pool);
 }

@@ -17,7 +17,7 @@ typedef enum fl_http_kind {
 struct fl_http_pool {
     fl_loop *loop;
     fl_connect_options connect;
-    char *host, *server_name, *tunnel;
+    char *host, *path, *server_name, *tunnel;
     unsigned version;
     unsigned keep, limit;
     fl_http_kind kind;

@@ -159,8 +159,10 @@ static fl_status open_acceptor(fl_http_listener *self,
         return rc;
     rc = fl_acceptor_open(self->listener.loop,
                           &(fl_acceptor_options){
-                              .host = address->host,
+                              .host = fl_address_host(address),
                               .port = address->port,
+                              .path = fl_address_socket(address),
+                              .mode = options->socket_mode,
                               .backlog = options->backlog,
                               .tls = tls,
                               .limits = fl_options_limits(options),

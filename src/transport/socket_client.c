@@ -40,17 +40,16 @@ static void dial(client_link *link)
 {
     const fl_address *address = &link->address;
     fl_stream *stream;
-    fl_status rc =
-        fl_connect(link->line.link.loop,
-                   &(fl_connect_options){
-                       .host = address->host[0] != '\0' ? address->host : NULL,
-                       .port = address->port,
-                       .path = address->path[0] != '\0' ? address->path : NULL,
-                       .tls = link->tls,
-                       .server_name = link->server_name,
-                       .limits = link->limits,
-                   },
-                   &stream);
+    fl_status rc = fl_connect(link->line.link.loop,
+                              &(fl_connect_options){
+                                  .host = fl_address_host(address),
+                                  .port = address->port,
+                                  .path = fl_address_socket(address),
+                                  .tls = link->tls,
+                                  .server_name = link->server_name,
+                                  .limits = link->limits,
+                              },
+                              &stream);
 
     if (rc == FL_OK) {
         fl_line_link_attach(&link->line, stream);

@@ -251,18 +251,18 @@ static fl_status open_acceptor(socket_listener *listener,
 
     if (rc != FL_OK)
         return rc;
-    rc = fl_acceptor_open(
-        listener->listener.loop,
-        &(fl_acceptor_options){
-            .host = address->host[0] != '\0' ? address->host : NULL,
-            .port = address->port,
-            .path = address->path[0] != '\0' ? address->path : NULL,
-            .mode = options->socket_mode,
-            .backlog = options->backlog,
-            .tls = tls,
-            .limits = fl_options_limits(options),
-        },
-        &acceptor_events, listener, &listener->acceptor, error);
+    rc = fl_acceptor_open(listener->listener.loop,
+                          &(fl_acceptor_options){
+                              .host = fl_address_host(address),
+                              .port = address->port,
+                              .path = fl_address_socket(address),
+                              .mode = options->socket_mode,
+                              .backlog = options->backlog,
+                              .tls = tls,
+                              .limits = fl_options_limits(options),
+                          },
+                          &acceptor_events, listener, &listener->acceptor,
+                          error);
     fl_tls_unref(tls);
     return rc;
 }

@@ -58,7 +58,6 @@ static void require_place(const fl_config_server *server)
 {
     require_text(&server->cwd);
     require_text(&server->url);
-    require_text(&server->socket);
     require_list(&server->argv);
     require_list(&server->env);
     require_list(&server->headers);

@@ -164,11 +164,68 @@ static void test_address_unix_is_a_path_or_an_abstract_name(void **state)
     assert_string_equal(parse("unix:///run/x.sock").path, "/run/x.sock");
     assert_string_equal(parse("unix:@name").path, "@name");
     assert_string_equal(parse("unix:x.sock").path, "x.sock");
-    assert_string_equal(parse("unix:/a b?c#d").path, "/a b?c#d");
+    assert_string_equal(parse("unix:/a b?c").path, "/a b?c");
     assert_string_equal(parse("unix:/x").host, "");
     assert_false(parse("unix:/x").has_port);
     assert_refused("unix:", FL_E_INVALID, "unix:/PATH or unix:@NAME");
     assert_refused("unix://", FL_E_INVALID, "unix:/PATH or unix:@NAME");
+}
+
+static void test_address_http_goes_through_a_unix_socket(void **state)
+{
+    fl_address address = parse("unix:/run/x.sock#/mcp?key=1");
+
+    (void)state;
+    assert_string_equal(address.scheme, "http");
+    assert_string_equal(address.host, "localhost");
+    assert_string_equal(address.path, "/run/x.sock");
+    assert_string_equal(address.target, "/mcp?key=1");
+    assert_false(address.has_port);
+    assert_true(fl_address_is_local(&address));
+    assert_string_equal(fl_address_socket(&address), "/run/x.sock");
+    assert_null(fl_address_host(&address));
+
+    assert_string_equal(parse("unix:///x#").target, "");
+    assert_string_equal(parse("unix:///x#").scheme, "http");
+    assert_string_equal(parse("unix:@x#/a").path, "@x");
+    assert_string_equal(parse("sse+unix:/x#/sse").scheme, "sse+http");
+    assert_string_equal(parse("sse+unix:/x#/sse").target, "/sse");
+    assert_string_equal(parse("sse+unix:///x").path, "/x");
+
+    assert_refused("unix:/x#mcp", FL_E_INVALID, "unix:/PATH#/TARGET");
+    assert_refused("unix:#/mcp", FL_E_INVALID, "unix:/PATH#/TARGET");
+    assert_refused("unix://#/mcp", FL_E_INVALID, "unix:/PATH#/TARGET");
+    assert_refused("sse+unix:", FL_E_INVALID, "sse+unix:/PATH#/TARGET");
+    assert_refused("unix:/x#/a b", FL_E_INVALID, "not a URL");
+}
+
+static void test_address_http_is_known_by_the_text(void **state)
+{
+    (void)state;
+    assert_true(fl_address_says_http("http://x/"));
+    assert_true(fl_address_says_http("https://x/"));
+    assert_true(fl_address_says_http("sse+http://x/"));
+    assert_true(fl_address_says_http("unix:/x#/mcp"));
+    assert_true(fl_address_says_http("sse+unix:/x"));
+    assert_false(fl_address_says_http("unix:/x"));
+    assert_false(fl_address_says_http("ws://x/"));
+    assert_false(fl_address_says_http("tcp://127.0.0.1:1"));
+}
+
+static void test_address_target_behind_a_socket_is_bounded(void **state)
+{
+    char target[sizeof(fl_address){0}.target + 1], url[sizeof target + 16];
+
+    (void)state;
+    memset(target, 'a', sizeof target);
+    target[0] = '/';
+    target[sizeof target - 2] = '\0';
+    snprintf(url, sizeof url, "unix:/x#%s", target);
+    assert_string_equal(parse(url).target, target);
+    target[sizeof target - 2] = 'a';
+    target[sizeof target - 1] = '\0';
+    snprintf(url, sizeof url, "unix:/x#%s", target);
+    assert_refused(url, FL_E_INVALID, "longer than 1023 bytes");
 }
 
 static void test_address_unix_path_has_at_most_107_bytes(void **state)
@@ -341,6 +398,9 @@ int main(void)
         cmocka_unit_test(test_address_never_repeats_a_password),
         cmocka_unit_test(test_address_host_has_at_most_253_bytes),
         cmocka_unit_test(test_address_unix_is_a_path_or_an_abstract_name),
+        cmocka_unit_test(test_address_http_goes_through_a_unix_socket),
+        cmocka_unit_test(test_address_http_is_known_by_the_text),
+        cmocka_unit_test(test_address_target_behind_a_socket_is_bounded),
         cmocka_unit_test(test_address_unix_path_has_at_most_107_bytes),
         cmocka_unit_test(test_address_websockets_have_the_ports_of_http),
         cmocka_unit_test(test_address_urls_have_host_port_and_target),

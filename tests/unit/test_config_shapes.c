@@ -90,8 +90,7 @@ static void test_config_vscode(void **state)
                "  env PERPLEXITY_API_KEY=${input:perplexity-key}\n"
                "  env REGION=${input:region}\n"
                "socket: HTTP\n"
-               "  url http://localhost/mcp\n"
-               "  socket /run/server.sock\n"
+               "  url unix:/run/server.sock#/mcp\n"
                "remote: HTTP or HTTP+SSE\n"
                "  url https://remote.example/mcp\n");
 }
@@ -314,17 +313,15 @@ static void test_config_unix_urls(void **state)
                  "\"b\":{\"type\":\"http\",\"url\":\"unix:///run/b\"},"
                  "\"c\":{\"url\":\"unix:/run/c#/mcp?x=1\"}}}",
                  "a: a Unix socket\n  url unix:/run/a\n"
-                 "b: HTTP\n  url http://localhost/\n  socket /run/b\n"
-                 "c: HTTP\n  url http://localhost/mcp?x=1\n"
-                 "  socket /run/c\n");
+                 "b: HTTP\n  url unix:/run/b#/\n"
+                 "c: HTTP\n  url unix:/run/c#/mcp?x=1\n");
     fl_config *config = desk_take(
         FL_SPAN("{\"servers\":{\"a\":{\"url\":\"unix://${SOCKET}#/mcp\"}}}"),
         FL_OK);
-    assert_string_equal(desk_first(config)->socket.text, "/run/s3cret.sock");
-    assert_string_equal(desk_first(config)->url.text, "http://localhost/mcp");
+    assert_string_equal(desk_first(config)->url.text,
+                        "unix:/run/s3cret.sock#/mcp");
     desk_expect(config, fl_config_show_servers,
-                "a: HTTP\n  url unix://${SOCKET}#/mcp\n"
-                "  socket unix://${SOCKET}#/mcp\n");
+                "a: HTTP\n  url unix://${SOCKET}#/mcp\n");
     fl_config_free(config);
 }
 
