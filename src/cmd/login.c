@@ -46,7 +46,7 @@ static const char *first_option(const fl_login *login)
     return NULL;
 }
 
-static bool is_web(const char *url)
+bool fl_login_is_for(const char *url)
 {
     return url != NULL && (strncasecmp(url, "http://", 7) == 0 ||
                            strncasecmp(url, "https://", 8) == 0 ||
@@ -94,6 +94,23 @@ static fl_status read_secret(fl_login *login, fl_error *error)
     return rc;
 }
 
+fl_status fl_login_take_file(const fl_login *login, fl_error *error)
+{
+    fl_login rest = *login;
+
+    rest.store = NULL;
+    rest.timeout_ms = 0;
+    const char *option = first_option(&rest);
+    if (login->how == FL_AUTH_CLIENT_CREDENTIALS + 1)
+        option = "--auth client-credentials";
+    if (option == NULL)
+        return FL_OK;
+    return fl_error_set(error, FL_E_INVALID,
+                        "option %s: it is about one server; say it in the "
+                        "file, in \"oauth\" of the server it is for",
+                        option);
+}
+
 fl_status fl_login_take(fl_login *login, const char *url, fl_error *error)
 {
     const char *option = first_option(login);
@@ -105,7 +122,7 @@ fl_status fl_login_take(fl_login *login, const char *url, fl_error *error)
                             option);
     if (login->how == 0)
         return FL_OK;
-    if (!is_web(url))
+    if (!fl_login_is_for(url))
         return fl_error_set(error, FL_E_INVALID,
                             "option --auth: only servers at http(s):// ask who "
                             "it is");
@@ -136,19 +153,23 @@ static void open_browser(const char *url)
     fl_mem_free(copy);
 }
 
-static void show_page(fl_auth *auth, const char *url, void *user)
+void fl_login_show(const fl_term *term, const char *name, const char *url)
 {
-    const fl_term *term = user;
-
-    (void)auth;
     fl_term_say(term, FL_TERM_PLAIN,
-                "The server asks who you are. Say yes on this page, in a "
-                "browser on this machine:\n");
+                "The server%s%s asks who you are. Say yes on this page, in a "
+                "browser on this machine:\n",
+                name != NULL ? " " : "", name != NULL ? name : "");
     fl_term_put(term, fl_span_of(url));
     fl_term_say(term, FL_TERM_PLAIN, "\n");
     fflush(term->file);
     if (term->is_tty)
         open_browser(url);
+}
+
+static void show_page(fl_auth *auth, const char *url, void *user)
+{
+    (void)auth;
+    fl_login_show(user, NULL, url);
 }
 
 fl_status fl_login_open(const fl_login *login, fl_term *term, fl_auth **out,

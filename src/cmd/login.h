@@ -37,4 +37,14 @@ FL_MUST_USE fl_status fl_login_open(const fl_login *login, fl_term *term,
 
 void fl_login_deinit(fl_login *login);
 
+/* Whether a server at this address could ask who we are. */
+bool fl_login_is_for(const char *url);
+
+/* Whether it goes with the servers of a file, of which each may say more. */
+FL_MUST_USE fl_status fl_login_take_file(const fl_login *login,
+                                         fl_error *error);
+
+/* Asks the user to say yes on a page. `name` is the server's, or NULL. */
+void fl_login_show(const fl_term *term, const char *name, const char *url);
+
 #endif

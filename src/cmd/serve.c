@@ -43,6 +43,7 @@ struct serve {
     fl_config *config;   /* or NULL */
     fl_term term;        /* where a user is asked to log in */
     fl_auth *auth;       /* or NULL */
+    fl_logins logins;    /* of the servers of the file */
     bool only_stdio;     /* so far */
     bool closing;
 };
@@ -198,6 +199,11 @@ static void reload_keys(struct serve *serve)
     fl_complain(line->command, "the keys stay as they were");
 }
 
+static fl_serve_site site_of(struct serve *serve)
+{
+    return (fl_serve_site){serve->line, serve->gateway, &serve->logins};
+}
+
 static void reload_servers(struct serve *serve)
 {
     fl_config *config = NULL;
@@ -207,7 +213,8 @@ static void reload_servers(struct serve *serve)
         fl_config_free(config);
         return;
     }
-    fl_serve_config_change(serve->line, serve->config, config, serve->gateway);
+    fl_serve_site site = site_of(serve);
+    fl_serve_config_change(&site, serve->config, config);
     fl_config_free(serve->config);
     serve->config = config;
     fl_log_say(serve->log, FL_LOG_INFO, "read again",
@@ -256,6 +263,7 @@ static fl_status take_keys(struct serve *serve, fl_error *error)
 
 static bool prepare(struct serve *serve)
 {
+    static const fl_login nobody = {0}; /* that is the target's */
     const fl_serve_line *line = serve->line;
     fl_error error;
 
@@ -267,11 +275,12 @@ static bool prepare(struct serve *serve)
         fl_complain(line->command, "out of memory or descriptors");
         return false;
     }
+    fl_logins_init(&serve->logins, line->has_target ? &nobody : &line->login);
+    fl_serve_site site = site_of(serve);
     if (take_keys(serve, &error) != FL_OK ||
         add_target(serve, &error) != FL_OK ||
         (serve->config != NULL &&
-         fl_serve_config_add(line, serve->config, serve->gateway, &error) !=
-             FL_OK)) {
+         fl_serve_config_add(&site, serve->config, &error) != FL_OK)) {
         fl_complain(line->command, "%s", error.text);
         return false;
     }
@@ -298,6 +307,7 @@ static int run(const fl_serve_line *line, fl_config *config)
     if (serve.loop != NULL)
         fl_loop_run(serve.loop);
     fl_gateway_free(serve.gateway);
+    fl_logins_deinit(&serve.logins);
     fl_auth_free(serve.auth);
     fl_keys_free(serve.keys);
     fl_loop_free(serve.loop);

@@ -36,6 +36,17 @@ static bool same_place(const fl_config_server *a, const fl_config_server *b)
            same_list(&a->headers, &b->headers);
 }
 
+static bool same_login(const fl_config_login *a, const fl_config_login *b)
+{
+    return a->grant == b->grant &&
+           same_text(a->client_id.text, b->client_id.text) &&
+           same_text(a->client_secret.text, b->client_secret.text) &&
+           same_text(a->scope.text, b->scope.text) &&
+           same_text(a->redirect_uri.text, b->redirect_uri.text) &&
+           same_text(a->metadata_url.text, b->metadata_url.text) &&
+           same_text(a->store.text, b->store.text);
+}
+
 static bool same_rest(const fl_config_server *a, const fl_config_server *b)
 {
     return a->disabled == b->disabled && a->child == b->child &&
@@ -43,6 +54,7 @@ static bool same_rest(const fl_config_server *a, const fl_config_server *b)
            same_list(&a->include, &b->include) &&
            same_list(&a->exclude, &b->exclude) &&
            same_text(a->prefix, b->prefix) &&
+           same_login(&a->login, &b->login) &&
            memcmp(&a->outages, &b->outages, sizeof a->outages) == 0;
 }
 
@@ -121,33 +133,33 @@ static void weigh_place(const fl_config_server *server, size_t i,
 }
 
 /* One place at least is as before: the server is never without any. */
-static void change_places(const fl_serve_line *line, const fl_config *config,
+static void change_places(const fl_serve_site *site, const fl_config *config,
                           const fl_config_server *old,
-                          const fl_config_server *server, fl_gateway *gateway)
+                          const fl_config_server *server)
 {
     fl_error error;
 
     for (size_t i = 0; i < fl_serve_count_places(old); i++)
         if (!fl_serve_place_at(old, i)->disabled &&
             find_place(old, i, server) == fl_serve_count_places(server))
-            drop_place(old, i, gateway);
+            drop_place(old, i, site->gateway);
     for (size_t i = 0; i < fl_serve_count_places(server); i++) {
         const fl_config_server *place = fl_serve_place_at(server, i);
         size_t before = find_place(server, i, old);
         if (place->disabled)
             continue;
         if (before == fl_serve_count_places(old)) {
-            if (fl_serve_add_place(line, server, i, fl_gateway_add_replica,
-                                   gateway, &error) != FL_OK)
-                tell(line, config, place, &error);
+            if (fl_serve_add_place(site, server, i, fl_gateway_add_replica,
+                                   &error) != FL_OK)
+                tell(site->line, config, place, &error);
         } else if (fl_serve_place_at(old, before)->weight != place->weight) {
-            weigh_place(server, i, gateway);
+            weigh_place(server, i, site->gateway);
         }
     }
 }
 
-void fl_serve_config_change(const fl_serve_line *line, const fl_config *old,
-                            const fl_config *config, fl_gateway *gateway)
+void fl_serve_config_change(const fl_serve_site *site, const fl_config *old,
+                            const fl_config *config)
 {
     size_t count;
     const fl_config_server *servers = fl_config_servers(old, &count);
@@ -155,15 +167,14 @@ void fl_serve_config_change(const fl_serve_line *line, const fl_config *old,
 
     for (size_t i = 0; i < count; i++)
         if (find_same(&servers[i], config) == NULL) /* perhaps never there */
-            (void)!fl_gateway_remove(gateway, servers[i].name, &error);
+            (void)!fl_gateway_remove(site->gateway, servers[i].name, &error);
     servers = fl_config_servers(config, &count);
     for (size_t i = 0; i < count; i++) {
         const fl_config_server *before = find_same(&servers[i], old);
         if (before != NULL && !before->disabled)
-            change_places(line, config, before, &servers[i], gateway);
+            change_places(site, config, before, &servers[i]);
         else if (before == NULL && !servers[i].disabled &&
-                 fl_serve_add_server(line, &servers[i], gateway, &error) !=
-                     FL_OK)
-            tell(line, config, &servers[i], &error);
+                 fl_serve_add_server(site, &servers[i], &error) != FL_OK)
+            tell(site->line, config, &servers[i], &error);
     }
 }

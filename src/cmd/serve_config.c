@@ -229,7 +229,6 @@ static fl_upstream describe(const fl_serve_line *line,
     upstream.allow_tools = server->include.items;
     upstream.deny_tools = server->exclude.items;
     upstream.prefix = server->prefix;
-    upstream.client.connection.http.auth = NULL; /* that is one server's */
     take_outages(&server->outages, &upstream);
     return upstream;
 }
@@ -251,13 +250,13 @@ static void describe_place(const fl_config_server *place, fl_upstream *to)
     to->standby = place->weight == 0;
 }
 
-fl_status fl_serve_add_place(const fl_serve_line *line,
+fl_status fl_serve_add_place(const fl_serve_site *site,
                              const fl_config_server *server, size_t i,
-                             fl_serve_add_fn *add, fl_gateway *gateway,
-                             fl_error *error)
+                             fl_serve_add_fn *add, fl_error *error)
 {
     const fl_config_server *place = fl_serve_place_at(server, i);
-    fl_upstream upstream = describe(line, server);
+    fl_upstream upstream = describe(site->line, server);
+    fl_auth **auth = &upstream.client.connection.http.auth;
     fl_buf url, label;
 
     fl_buf_init(&url, FL_CONFIG_VALUE + sizeof "sse+");
@@ -271,29 +270,28 @@ fl_status fl_serve_add_place(const fl_serve_line *line,
         upstream.url = fl_buf_view(&url).ptr;
     }
     if (rc == FL_OK)
-        rc = add(gateway, &upstream, error);
+        rc = fl_logins_find(site->logins, server, i, place, auth, error);
+    if (rc == FL_OK)
+        rc = add(site->gateway, &upstream, error);
     fl_buf_reset(&label);
     fl_buf_reset(&url);
     return rc;
 }
 
-fl_status fl_serve_add_server(const fl_serve_line *line,
-                              const fl_config_server *server,
-                              fl_gateway *gateway, fl_error *error)
+fl_status fl_serve_add_server(const fl_serve_site *site,
+                              const fl_config_server *server, fl_error *error)
 {
-    fl_status rc =
-        fl_serve_add_place(line, server, 0, fl_gateway_add, gateway, error);
+    fl_status rc = fl_serve_add_place(site, server, 0, fl_gateway_add, error);
 
     for (size_t i = 1; i < fl_serve_count_places(server) && rc == FL_OK; i++)
         if (!fl_serve_place_at(server, i)->disabled)
-            rc = fl_serve_add_place(line, server, i, fl_gateway_add_replica,
-                                    gateway, error);
+            rc = fl_serve_add_place(site, server, i, fl_gateway_add_replica,
+                                    error);
     return rc;
 }
 
-fl_status fl_serve_config_add(const fl_serve_line *line,
-                              const fl_config *config, fl_gateway *gateway,
-                              fl_error *error)
+fl_status fl_serve_config_add(const fl_serve_site *site,
+                              const fl_config *config, fl_error *error)
 {
     size_t count, added = 0;
     const fl_config_server *servers = fl_config_servers(config, &count);
@@ -302,10 +300,10 @@ fl_status fl_serve_config_add(const fl_serve_line *line,
     for (size_t i = 0; i < count && rc == FL_OK; i++) {
         if (servers[i].disabled)
             continue;
-        rc = fl_serve_add_server(line, &servers[i], gateway, error);
+        rc = fl_serve_add_server(site, &servers[i], error);
         added++;
     }
-    if (rc == FL_OK && added == 0 && !line->has_target)
+    if (rc == FL_OK && added == 0 && !site->line->has_target)
         rc = fl_error_set(error, FL_E_INVALID, "%s: there is no server in it%s",
                           fl_config_file(config),
                           count > 0 ? " that can be served" : "");

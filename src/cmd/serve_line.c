@@ -152,7 +152,6 @@ static const char *find_lonely(const fl_serve_line *line)
         bool given;
         const char *option;
     } lonely[] = {
-        {line->login.how > 0, "--auth"},
         {line->headers.list.count > 0, "--header"},
         {line->headers.env.count > 0, "--header-env"},
         {line->headers.file != NULL, "--header-file"},
@@ -289,7 +288,10 @@ static fl_status settle(fl_serve_line *to, fl_error *error)
         rc = fl_headers_take(&to->headers, upstream->url, error);
     if (to->headers.list.count > 0)
         connection->http.headers = to->headers.list.items;
-    return rc == FL_OK ? fl_login_take(&to->login, upstream->url, error) : rc;
+    if (rc != FL_OK)
+        return rc;
+    return to->has_target ? fl_login_take(&to->login, upstream->url, error)
+                          : fl_login_take_file(&to->login, error);
 }
 
 fl_status fl_serve_line_read(fl_serve_line *line, char **argv, fl_error *error)

@@ -25,12 +25,12 @@ typedef fl_status fl_serve_add_fn(fl_gateway *gateway,
 
 /* One place, by fl_gateway_add() or fl_gateway_add_replica(); and all of them.
  */
-FL_MUST_USE fl_status fl_serve_add_place(const fl_serve_line *line,
+FL_MUST_USE fl_status fl_serve_add_place(const fl_serve_site *site,
                                          const fl_config_server *server,
                                          size_t i, fl_serve_add_fn *add,
-                                         fl_gateway *gateway, fl_error *error);
-FL_MUST_USE fl_status fl_serve_add_server(const fl_serve_line *line,
+                                         fl_error *error);
+FL_MUST_USE fl_status fl_serve_add_server(const fl_serve_site *site,
                                           const fl_config_server *server,
-                                          fl_gateway *gateway, fl_error *error);
+                                          fl_error *error);
 
 #endif

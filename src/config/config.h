@@ -75,6 +75,23 @@ typedef struct fl_config_list {
 
 typedef struct fl_config_server fl_config_server;
 
+typedef enum fl_config_grant {
+    FL_CONFIG_GRANT_UNSAID,
+    FL_CONFIG_GRANT_NONE,
+    FL_CONFIG_GRANT_CODE,
+    FL_CONFIG_GRANT_CLIENT,
+} fl_config_grant;
+
+/* As whom to log in, if it asks. */
+typedef struct fl_config_login {
+    fl_config_grant grant;
+    fl_config_text client_id, client_secret;
+    fl_config_text scope; /* several with spaces between them */
+    fl_config_text redirect_uri;
+    fl_config_text metadata_url;
+    fl_config_text store; /* the file where tokens are kept */
+} fl_config_login;
+
 /* What is in the file about outages; 0: not given. */
 typedef struct fl_config_outages {
     uint32_t connect_attempts;
@@ -94,6 +111,7 @@ struct fl_config_server {
     fl_config_text cwd;
     fl_config_text url;
     fl_config_list headers; /* "Name: value" */
+    fl_config_login login;
     fl_config_list include; /* globs of tools; none: all of them */
     fl_config_list exclude; /* and not these */
     const char *prefix;     /* of its tools' names; NULL: not given */
@@ -138,5 +156,8 @@ const fl_config_server *fl_config_servers(const fl_config *config,
 const fl_config_problem *fl_config_problems(const fl_config *config,
                                             size_t *count);
 const char *fl_config_file(const fl_config *config);
+
+/* Whether it is sent a header Authorization. */
+bool fl_config_shows_token(const fl_config_server *server);
 
 #endif

@@ -34,7 +34,7 @@ static void refuse_others(fl_reader *reader, const fl_stanza *stanza)
     static const fl_stanza_key others[] = {
         FL_STANZA_TIMEOUT,  FL_STANZA_INCLUDE,        FL_STANZA_EXCLUDE,
         FL_STANZA_TOOLS,    FL_STANZA_DISABLED_TOOLS, FL_STANZA_OPTIONS,
-        FL_STANZA_FAIRLEAD,
+        FL_STANZA_FAIRLEAD, FL_STANZA_OAUTH,
     };
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

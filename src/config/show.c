@@ -207,6 +207,23 @@ static void put_outages(printer *p, const fl_config_outages *outages)
                    outages->health_ms == UINT32_MAX ? 0 : outages->health_ms);
 }
 
+static void put_login(printer *p, const fl_config_login *login)
+{
+    static const char *const grants[] = {"", "none", "code",
+                                         "client-credentials"};
+    const char *secret = login->client_secret.shown;
+
+    put_field(p, "oauth", grants[login->grant]);
+    put_field(p, "clientId", login->client_id.shown);
+    if (secret != NULL)
+        put_field(p, "clientSecret",
+                  only_names(fl_span_of(secret)) ? secret : FL_LOG_MASKED);
+    put_field(p, "scope", login->scope.shown);
+    put_field(p, "redirectUri", login->redirect_uri.shown);
+    put_field(p, "clientMetadataUrl", login->metadata_url.shown);
+    put_field(p, "store", login->store.shown);
+}
+
 static void put_server(printer *p, const fl_config_server *server)
 {
     static const char *const kinds[] = {
@@ -230,6 +247,7 @@ static void put_server(printer *p, const fl_config_server *server)
     put_replicas(p, server);
     put_pairs(p, "header", &server->headers, FL_SPAN(": "));
     put_pairs(p, "env", &server->env, FL_SPAN("="));
+    put_login(p, &server->login);
     put_field(p, "cwd", server->cwd.shown);
     put_field(p, "child", children[server->child]);
     put_field(p, "era", eras[server->era]);

@@ -11,6 +11,7 @@
 #include "config/dotenv.h"
 #include "config/expand.h"
 #include "config/extra.h"
+#include "config/oauth.h"
 #include "config/pick.h"
 #include "config/remote.h"
 #include "json/nav.h"
@@ -255,6 +256,7 @@ static void read_rest(fl_reader *reader, const fl_stanza *stanza,
     fl_pick_texts(reader, stanza->values[FL_STANZA_EXCLUDE], &server->exclude);
     fl_pick_texts(reader, stanza->values[FL_STANZA_DISABLED_TOOLS],
                   &server->exclude);
+    fl_oauth_read(reader, stanza->values[FL_STANZA_OAUTH], server);
     fl_extra_read(reader, stanza->values[FL_STANZA_FAIRLEAD], server);
 }
 

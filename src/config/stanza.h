@@ -23,6 +23,7 @@
     X(HTTP_URL, "httpUrl")                                                     \
     X(SERVER_URL, "serverUrl")                                                 \
     X(HEADERS, "headers")                                                      \
+    X(OAUTH, "oauth")                                                          \
     X(DISABLED, "disabled")                                                    \
     X(ENABLED, "enabled")                                                      \
     X(TIMEOUT, "timeout")                                                      \

@@ -36,6 +36,7 @@ static inline const char *desk_variable(void *user, const char *name)
         {"ISSUES_TOKEN", "s3cret-issues"},
         {"DOCS_KEY", "s3cret-docs"},
         {"SEARCH_TOKEN", "s3cret-search"},
+        {"STOCK_SECRET", "s3cret-stock"},
         {"LISTED_TOKEN", "s3cret-listed"},
         {"API_KEY", "s3cret-api"},
         {"URL", "https://s3cret.example/mcp"},
@@ -54,6 +55,7 @@ static inline fl_status desk_read(void *user, const char *path, fl_buf *out)
 {
     static const char *const table[][2] = {
         {"/home/ada/secrets/figma", "s3cret-figma\r\n"},
+        {"/home/ada/secrets/wiki", "s3cret-wiki\n"},
         {"/home/ada/secrets/remote", "s3cret-remote\n"},
         {"/home/ada/project/.env", "# of the project\nPORT=8080\n"
                                    "export KEY=\"s3cret env\" # told nobody\n"},

@@ -305,6 +305,41 @@ static void test_config_scheme_says_the_kind_if_nobody_does(void **state)
     }
 }
 
+static void test_config_logins(void **state)
+{
+    (void)state;
+    desk_servers("{\"mcpServers\":{"
+                 "\"a\":{\"url\":\"https://a.example/\",\"oauth\":true},"
+                 "\"b\":{\"url\":\"https://b.example/\",\"oauth\":false},"
+                 "\"c\":{\"url\":\"https://c.example/\",\"oauth\":{"
+                 "\"clientId\":\"me\",\"clientSecret\":\"plain\","
+                 "\"scopes\":[\"read\",\"write\"],\"callbackPort\":9696,"
+                 "\"clientMetadataUrl\":\"https://me.example/c.json\","
+                 "\"store\":\"/x\"}},"
+                 "\"d\":{\"url\":\"https://d.example/\",\"oauth\":{"
+                 "\"enabled\":false,\"clientId\":\"me\"}},"
+                 "\"e\":{\"url\":\"https://e.example/\",\"oauth\":{"
+                 "\"grant\":\"client-credentials\",\"clientId\":\"me\","
+                 "\"clientSecret\":\"${SOCKET}\",\"scope\":\"all\","
+                 "\"redirectUri\":\"http://127.0.0.1:1/c\"}}}}",
+                 "a: HTTP or HTTP+SSE\n  url https://a.example/\n"
+                 "  oauth code\n"
+                 "b: HTTP or HTTP+SSE\n  url https://b.example/\n"
+                 "  oauth none\n"
+                 "c: HTTP or HTTP+SSE\n  url https://c.example/\n"
+                 "  oauth code\n  clientId me\n  clientSecret [redacted]\n"
+                 "  scope read write\n"
+                 "  redirectUri http://localhost:9696/callback\n"
+                 "  clientMetadataUrl https://me.example/c.json\n"
+                 "  store /x\n"
+                 "d: HTTP or HTTP+SSE\n  url https://d.example/\n"
+                 "  oauth none\n  clientId me\n"
+                 "e: HTTP or HTTP+SSE\n  url https://e.example/\n"
+                 "  oauth client-credentials\n  clientId me\n"
+                 "  clientSecret ${SOCKET}\n  scope all\n"
+                 "  redirectUri http://127.0.0.1:1/c\n");
+}
+
 static void test_config_unix_urls(void **state)
 {
     (void)state;
@@ -439,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_config_page_has_files_that_are_read),
         cmocka_unit_test(test_config_every_spelling_of_a_type),
         cmocka_unit_test(test_config_scheme_says_the_kind_if_nobody_does),
+        cmocka_unit_test(test_config_logins),
         cmocka_unit_test(test_config_unix_urls),
         cmocka_unit_test(test_config_values_are_for_use),
         cmocka_unit_test(test_config_env_overrides_the_env_file),
