@@ -22,7 +22,9 @@
 #include "io/uv_status.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { REPORT_MAX = 16 * 1024 * 1024, SPARE_FILES = 64 };
 
@@ -110,6 +112,23 @@ static int complain(const trial *t, const fl_error *error)
                : (int)fl_advice_exit(error->status);
 }
 
+/* Better known now than when all has been measured. */
+static bool can_write(const char *path)
+{
+    bool is_new = access(path, F_OK) != 0;
+    FILE *file = fopen(path, "a");
+
+    if (file == NULL) {
+        fl_complain("bench", "option --html: cannot write '%s': %s", path,
+                    fl_uv_text(-errno));
+        return false;
+    }
+    fclose(file);
+    if (is_new)
+        remove(path);
+    return true;
+}
+
 static bool write_file(const char *path, fl_span text)
 {
     FILE *file = fopen(path, "w");
@@ -170,7 +189,9 @@ static int tell(const trial *t)
         return FL_EXIT_LOCAL;
     if (t->outcome->interrupted)
         return FL_EXIT_INTERRUPTED;
-    return fl_bench_faults(t->outcome) > 0 ? FL_EXIT_REMOTE : FL_EXIT_OK;
+    return t->outcome->deserted || fl_bench_faults(t->outcome) > 0
+               ? FL_EXIT_REMOTE
+               : FL_EXIT_OK;
 }
 
 static int measure(trial *t)
@@ -230,6 +251,8 @@ int fl_bench_command(char **argv)
         code = fl_complain_usage("bench", &error);
     else if (line.help)
         fl_help_bench(stdout);
+    else if (line.html != NULL && !can_write(line.html))
+        code = FL_EXIT_LOCAL;
     else
         code = run(&line);
     fl_bench_line_deinit(&line);

@@ -165,6 +165,8 @@ fl_status fl_bench_json(const fl_bench_report *report, fl_buf *out)
     put_number(&writer, "generator_busy", outcome->busy);
     fl_json_key(&writer, "interrupted");
     fl_json_bool(&writer, outcome->interrupted);
+    fl_json_key(&writer, "deserted");
+    fl_json_bool(&writer, outcome->deserted);
     put_series(&writer, outcome);
     put_notes(&writer, report);
     fl_json_object_end(&writer);

@@ -103,6 +103,9 @@ size_t fl_bench_notes(const fl_bench_report *report,
     if (outcome->interrupted)
         notes[count++] = "It was interrupted: the figures are of the time "
                          "until then.";
+    if (outcome->deserted)
+        notes[count++] = "A thread lost all its connections for good: from "
+                         "then on it asked nothing more.";
     if (plan->rate > 0)
         notes[count++] = "Times are counted from when a request was due, "
                          "waiting for room included (no coordinated "

@@ -79,7 +79,8 @@ static fl_status make_folder(const char *path, fl_error *error)
                         path);
 }
 
-/* The file for its tokens, if there is to be one. Each place has its own. */
+/* The file for its tokens, if there is to be one. Each place has its own; no
+ * name has a "+" in it. */
 static fl_status write_store(const fl_logins *logins,
                              const fl_config_server *server, size_t i,
                              fl_buf *out, fl_error *error)
@@ -96,7 +97,7 @@ static fl_status write_store(const fl_logins *logins,
     rc = own != NULL ? fl_buf_append(out, fl_span_of(own))
                      : fl_buf_printf(out, "%s/%s", folder, server->name);
     if (rc == FL_OK && i > 0)
-        rc = fl_buf_printf(out, "-%zu", i + 1);
+        rc = fl_buf_printf(out, "+%zu", i + 1);
     if (rc == FL_OK)
         rc = fl_buf_append(out, (fl_span){"", 1});
     return rc == FL_OK

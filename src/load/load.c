@@ -180,17 +180,30 @@ static void add(fl_load_outcome *to, const fl_load_outcome *from)
     snprintf(to->revision, sizeof to->revision, "%s", from->revision);
 }
 
-/* The first that could not go on; an interruption is none. */
-static fl_status judge(const fl_load *load, const fl_load_outcome *outcome,
-                       fl_error *error)
+/* Why the first that could not go on could not; an interruption is none. */
+static const fl_error *find_trouble(const fl_load *load)
 {
     for (unsigned i = 0; i < load->count; i++) {
         const fl_error *why = &load->workers[i].why;
-        if (why->status != FL_OK && why->status != FL_E_CANCELLED) {
-            *error = *why;
-            return why->status;
-        }
+        if (why->status != FL_OK && why->status != FL_E_CANCELLED)
+            return why;
     }
+    return NULL;
+}
+
+/* Figures that have been made are shown, whatever came then. */
+static fl_status judge(const fl_load *load, fl_load_outcome *outcome,
+                       fl_error *error)
+{
+    const fl_error *trouble = find_trouble(load);
+
+    if (trouble != NULL && outcome->latency.count == 0) {
+        *error = *trouble;
+        return trouble->status;
+    }
+    outcome->deserted = trouble != NULL;
+    if (trouble != NULL && outcome->fault[0] == '\0')
+        snprintf(outcome->fault, sizeof outcome->fault, "%s", trouble->text);
     if (outcome->latency.count > 0 || outcome->unsent > 0)
         return FL_OK;
     if (load->stopped)

@@ -61,6 +61,7 @@ typedef struct fl_load_outcome {
     char fault[256];   /* the first, in words; "" if there was none */
     char revision[16]; /* that was agreed on */
     bool interrupted;
+    bool deserted; /* a thread lost all its connections for good, and ended */
 } fl_load_outcome;
 
 /* What is told while it runs, about five times a second. */

@@ -44,6 +44,8 @@ static void fail(fl_worker *worker, const fl_error *why)
 {
     if (worker->why.status == FL_OK)
         worker->why = *why;
+    if (worker->state == FL_WORKER_RUNNING) /* what was measured holds */
+        fl_worker_end_measuring(worker);
     finish(worker);
 }
 

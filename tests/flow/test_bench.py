@@ -387,8 +387,29 @@ def test_a_child_that_dies_is_told():
             time.sleep(0.5 * SLOW)
             os.kill(int(Path(mark).read_text().split()[1]), signal.SIGKILL)
             out, err = process.communicate(timeout=WAIT)
-        require(process.returncode in (2, 3), process.returncode, out, err)
-        require(out or err, 'not a word')
+        equal(process.returncode, 3, err)
+        report = check(json.loads(out))
+        require(report['deserted'] and report['answers'] > 0, report)
+        require(report['elapsed_s'] < 2 * SLOW, report['elapsed_s'])
+        require(any('for good' in note for note in report['notes']), report)
+
+
+def test_of_two_threads_one_may_lose_its_server():
+    with folder() as place:
+        mark = f'{place}/pid'
+        with started(FAIRLEAD, 'bench', '--no-warmup', '--duration',
+                     f'{2 * SLOW:g}', '-c', '2', '--threads', '2', '--timeout',
+                     '2', '--json', '--', 'sh', '-c',
+                     f'echo $$ >>{mark}; exec "$@"', 'sh', *CHILD) as process:
+            until(lambda: os.path.exists(mark) and
+                  len(Path(mark).read_text().split()) == 3, 'they are started')
+            time.sleep(0.5 * SLOW)
+            os.kill(int(Path(mark).read_text().split()[1]), signal.SIGKILL)
+            out, err = process.communicate(timeout=WAIT)
+        equal(process.returncode, 3, err)
+        report = check(json.loads(out))
+        require(report['deserted'] and report['answers'] > 0, report)
+        require(report['elapsed_s'] > 1.9 * SLOW, report['elapsed_s'])
 
 
 # How it ends before its time.
@@ -483,12 +504,18 @@ def test_a_page_needs_nothing_but_itself():
         require(part not in page, part, 'is in the page')
 
 
-def test_a_page_that_cannot_be_written_is_exit_1():
-    with demo() as serving:
-        done = bench(serving.urls[0], *ENOUGH, '--html',
-                     '/nowhere/at/all.html')
-        contains(done.expect(1).err, '/nowhere/at/all.html')
-        contains(done.out, 'per second')
+def test_a_page_that_cannot_be_written_is_told_before_anything_else():
+    done = bench('tcp://127.0.0.1:1', '--html', '/nowhere/at/all.html')
+    contains(done.expect(1, '').err, '/nowhere/at/all.html')
+
+
+def test_a_page_that_was_never_made_leaves_no_file():
+    with folder() as place:
+        bench('tcp://127.0.0.1:1', '--html', f'{place}/new').expect(2)
+        equal(os.listdir(place), [])
+        Path(f'{place}/old').write_text('kept')
+        bench('tcp://127.0.0.1:1', '--html', f'{place}/old').expect(2)
+        equal(Path(f'{place}/old').read_text(), 'kept')
 
 
 def test_a_query_is_not_shown():
