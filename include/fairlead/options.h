@@ -72,6 +72,8 @@ typedef struct fl_http_settings {
     const char *const *allow_hosts;   /* names of ours, for the Host field */
     fl_keys *keys;                    /* clients must show one; shared. NULL:
                                          they need none */
+    bool key_in_query; /* the stream of HTTP+SSE may show it as "?token=KEY":
+                          an EventSource of a page sends no headers */
 
     /* What pages and proxies are told. */
     const char *const *allow_headers;  /* that pages may send, besides those

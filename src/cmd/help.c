@@ -260,6 +260,8 @@ static const char serve[] =
     "  --api-key-env VARIABLE  a key that is there; may be repeated. No\n"
     "                          child gets the variable\n"
     "  --allow-short-keys      fewer will do\n"
+    "  --key-in-query          the stream of HTTP+SSE may be opened with\n"
+    "                          ?token=KEY, by pages that send no headers\n"
     "Several servers:\n"
     "  --config FILE           as hosts have it; each at /servers/NAME/mcp,\n"
     "                          all of them as one at the address itself\n"

@@ -111,6 +111,8 @@ static size_t key_flags(fl_serve_line *to, fl_flag *flags)
         {"--api-key-env", FL_FLAG_LIST, &to->keys.env, NULL},
         {"--api-key-file", FL_FLAG_TEXT, &to->keys.file, NULL},
         {"--allow-short-keys", FL_FLAG_SWITCH, &to->keys.allow_short, NULL},
+        {"--key-in-query", FL_FLAG_SWITCH, &to->door.options.http.key_in_query,
+         NULL},
     };
 
     memcpy(flags, rows, sizeof rows);
@@ -230,6 +232,11 @@ static fl_status check_keys(const fl_serve_line *line, fl_error *error)
                             "WebSocket, and there is no such --listen",
                             line->keys.file != NULL ? "--api-key-file"
                                                     : "--api-key-env");
+    if (line->door.options.http.key_in_query &&
+        !fl_door_keys_wanted(&line->keys))
+        return fl_error_set(error, FL_E_INVALID,
+                            "option --key-in-query: there are no keys; name "
+                            "them with --api-key-file");
     return fl_door_keys_check(&line->keys, error);
 }
 

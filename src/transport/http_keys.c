@@ -2,14 +2,21 @@
  * http_keys.c - what the keys of a hub mean to it.
  *
  * A request shows its key in one of two headers, and belongs to it from there
- * on; so does the link it opens, and no other key gets at that. A key that is
+ * on; so does the link it opens, and no other key gets at that. An EventSource
+ * of a page sends no headers: where that is allowed, the stream of HTTP+SSE may
+ * show its key in the query. Nothing else may, for URLs end up in logs and
+ * histories; not in ours. A key that is
  * taken away takes what is open with it: streams and sockets, which will not
  * show it again, are closed.
  */
 #include "transport/http_server.h"
 
+#include "base/mem.h"
 #include "base/span.h"
 #include "rpc/error.h"
+#include "wire/url.h"
+
+enum { QUERY_KEY_MAX = 4096 };
 
 /* What comes after "Bearer"; empty if there is nothing of the kind. */
 static fl_span bearer(fl_span value)
@@ -46,16 +53,49 @@ static void refuse(fl_http_turn *turn, bool any)
         });
 }
 
+/* The key in the query of a request that may have one there; else empty. */
+static fl_span find_query_key(const fl_http_turn *turn, const fl_head *head)
+{
+    fl_span path, query, value;
+
+    if (!turn->hub->options.http.key_in_query || turn->route != FL_HTTP_SSE ||
+        !fl_span_equal(head->method, FL_SPAN("GET")))
+        return (fl_span){0};
+    fl_url_split_target(head->target, &path, &query);
+    return fl_url_query_get(query, FL_SPAN("token"), &value) ? value
+                                                             : (fl_span){0};
+}
+
+/* As it is written in a URL. */
+static uint64_t find_written(const fl_http_hub *hub, fl_span written)
+{
+    uint64_t principal = 0;
+    fl_buf key;
+
+    if (written.len == 0)
+        return 0;
+    fl_buf_init(&key, QUERY_KEY_MAX);
+    if (fl_url_decode(written, &key) == FL_OK)
+        principal = fl_keys_find(hub->keys, fl_buf_view(&key));
+    if (key.ptr != NULL)
+        fl_mem_wipe(key.ptr, key.cap);
+    fl_buf_reset(&key);
+    return principal;
+}
+
 bool fl_http_keys_admit(fl_http_turn *turn, const fl_head *head)
 {
     fl_span own = fl_head_get(head, FL_FIELD_X_API_KEY);
     fl_span common = bearer(fl_head_get(head, FL_FIELD_AUTHORIZATION));
+    fl_span written = find_query_key(turn, head);
 
     turn->principal = fl_keys_find(turn->hub->keys, own);
     if (turn->principal == 0)
         turn->principal = fl_keys_find(turn->hub->keys, common);
     if (turn->principal == 0)
-        refuse(turn, own.len > 0 || common.len > 0);
+        turn->principal = find_written(turn->hub, written);
+    if (turn->principal == 0)
+        refuse(turn, own.len > 0 || common.len > 0 || written.len > 0);
     return turn->principal != 0;
 }
 

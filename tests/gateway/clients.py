@@ -409,7 +409,8 @@ class Http(Client):
     def fly(self, verb, body, fields):
         fields = {name: value for name, value in {
             **fields, **self.more}.items() if value is not None}
-        return Flight(self, verb, self.where.path, body, fields)
+        target = self.where._replace(scheme='', netloc='').geturl()
+        return Flight(self, verb, target, body, fields)
 
     def transmit(self, data, **fields):
         message = json.loads(data)

@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 from cases import fact, folder, gateway, main, scripted
 from clients import PATIENCE, Http
@@ -405,6 +406,46 @@ def what_can_be():
                   'a warning', 10 * SLOW)
 
 
+ODD = 'odd+and%41&this=0123456789'
+
+
+def stream(gate, key, path='/sse', method='GET', fields=None):
+    """A request with its key in the query, as it is to be written there."""
+    url = gate.urls['http'].removesuffix('/mcp')
+    mark = '&' if '?' in path else '?'
+    client = Http(f'{url}{path}{mark}token={quote(key, safe="")}', MODERN)
+    client.open()
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    return client.fly(method, None if method == 'GET' else body, {
+        'Accept': 'text/event-stream', 'Content-Type': 'application/json',
+        **(fields or {})})
+
+
+def key_in_query():
+    with scripted('stdio', L4) as server, \
+            keyed(server, '--key-in-query',
+                  keys=f'{ADA}\n{ODD}\n') as (gate, change):
+        for key in (ADA, ODD):
+            flight = stream(gate, key).expect(200)
+            until(lambda: 'sessionId=' in str(flight.events), 'an endpoint')
+            require(key not in str(flight.events), 'the key is told')
+        for key in (WRONG, '', ADA + 'x', ADA[:-1]):
+            stream(gate, key).expect(401)
+        for path, method, fields in (
+                ('/mcp', 'GET', {}), ('/mcp', 'POST', {}),
+                ('/mcp', 'GET', HANDSHAKE), ('/sse', 'POST', {}),
+                ('/messages?sessionId=x', 'POST', {}), ('/none', 'GET', {})):
+            stream(gate, ADA, path, method, fields).expect(401)
+        said = ''.join(gate.demo.lines)
+        for key in (ADA, ODD, quote(ODD, safe='')):
+            require(key not in said, 'it is in the log')
+    with scripted('stdio', L4) as server, keyed(server) as (gate, _):
+        stream(gate, ADA).expect(401)  # it was not asked for
+    done = run(FAIRLEAD, 'serve', '--key-in-query', '--', 'cat')
+    contains(done.expect(1).err, '--api-key-file')
+
+
+fact('--key-in-query: the stream of HTTP+SSE alone', key_in_query)
 fact('what cannot be is said before anything starts', what_cannot_be_is_said)
 fact('short keys, local sockets and public addresses, if one wants them',
      what_can_be)
