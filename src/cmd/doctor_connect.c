@@ -101,7 +101,7 @@ static void advise_unreached(const fl_exam *exam, fl_status status,
         snprintf(out, ADVICE,
                  "A firewall drops what is not answered at all: check it, and "
                  "the address. --timeout SECONDS waits longer.");
-    else if (status == FL_E_NOT_FOUND && address->host[0] == '\0')
+    else if (status == FL_E_NOT_FOUND && fl_address_socket(address) != NULL)
         snprintf(out, ADVICE,
                  "Is the server running, and is its socket "
                  "there?");

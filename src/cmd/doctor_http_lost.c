@@ -81,18 +81,19 @@ void fl_exam_http_lost(fl_exam *exam, const fl_probe *probe)
     const char *what = fl_probe_is(probe, "text/html") ? ", and a page for "
                                                          "people"
                                                        : "";
-    char other[FL_EXAM_URL], advice[ADVICE];
+    char other[FL_EXAM_URL], room[FL_EXAM_URL], advice[ADVICE];
 
     if (find_endpoint(exam, other)) {
         snprintf(advice, sizeof advice, "The endpoint is elsewhere: use %s.",
-                 other);
+                 fl_exam_tell(exam, other, room));
     } else if (find_sse(exam, other)) {
         other[strcspn(other, "?")] = '\0'; /* a token may follow */
+        const char *told = fl_exam_tell(exam, other, room);
         snprintf(advice, sizeof advice,
                  "It speaks the HTTP+SSE of 2024-11-05: use sse+%s with "
                  "fairlead, and %s in clients that know it. 'fairlead serve' "
                  "makes a modern one of it.",
-                 other, other);
+                 told, told);
     } else {
         snprintf(advice, sizeof advice,
                  "Which path has the server? Neither /mcp nor /sse nor / is "

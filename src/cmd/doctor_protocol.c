@@ -284,14 +284,15 @@ static bool speaks_http(fl_exam *exam, char url[FL_EXAM_URL])
 
 static void report_mute(fl_exam *exam, const fl_talk *talk)
 {
-    char url[FL_EXAM_URL], advice[FL_EXAM_URL + 64];
+    char url[FL_EXAM_URL], room[FL_EXAM_URL], advice[FL_EXAM_URL + 64];
 
     snprintf(advice, sizeof advice,
              "Does it speak MCP there? 'fairlead demo' "
              "is a server that does, to compare with.");
     if (speaks_http(exam, url))
         snprintf(advice, sizeof advice,
-                 "It speaks HTTP there: try 'fairlead doctor %s'.", url);
+                 "It speaks HTTP there: try 'fairlead doctor %s'.",
+                 fl_exam_tell(exam, url, room));
     fl_chart_find(exam->chart, FL_CHART_FAULT, "protocol.open", advice,
                   "answers neither initialize nor server/discover: %s",
                   talk->why.text);

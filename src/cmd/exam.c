@@ -62,24 +62,42 @@ bool fl_exam_goes_on(const fl_exam *exam)
     return !exam->interrupted && fl_exam_clock() < exam->until;
 }
 
+const char *fl_exam_host(const fl_exam *exam)
+{
+    const char *host = exam->address.host;
+
+    return host[0] != '\0' ? host : "localhost";
+}
+
 const char *fl_exam_url(const fl_exam *exam, const char *scheme,
                         const char *target, char out[FL_EXAM_URL])
 {
     const fl_address *address = &exam->address;
-    bool six = strchr(address->host, ':') != NULL;
+    const char *host = fl_exam_host(exam);
+    bool six = strchr(host, ':') != NULL;
     char port[8] = "";
 
     if (target == NULL)
         target = address->target;
-    if (fl_address_socket(address) != NULL) {
-        snprintf(out, FL_EXAM_URL, "unix:%s#%s", address->path, target);
-        return out;
-    }
     if (address->has_port)
         snprintf(port, sizeof port, ":%u", address->port);
     snprintf(out, FL_EXAM_URL, "%s://%s%s%s%s%s%s", scheme, six ? "[" : "",
-             address->host, six ? "]" : "", port,
+             host, six ? "]" : "", port,
              target[0] == '/' || target[0] == '\0' ? "" : "/", target);
+    return out;
+}
+
+const char *fl_exam_tell(const fl_exam *exam, const char *url,
+                         char out[FL_EXAM_URL])
+{
+    const char *socket = fl_address_socket(&exam->address);
+    const char *host = strstr(url, "://");
+    const char *target = host != NULL ? strchr(host + 3, '/') : NULL;
+
+    if (socket == NULL)
+        return url;
+    snprintf(out, FL_EXAM_URL, "unix:%s#%s", socket,
+             target != NULL ? target : "/");
     return out;
 }
 

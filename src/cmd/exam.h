@@ -47,6 +47,14 @@ enum { FL_EXAM_URL = 1536 };
 const char *fl_exam_url(const fl_exam *exam, const char *scheme,
                         const char *target, char out[FL_EXAM_URL]);
 
+/* A URL of the server as people write it: through a Unix socket it has another
+ * form. Returns `out`, or the URL. */
+const char *fl_exam_tell(const fl_exam *exam, const char *url,
+                         char out[FL_EXAM_URL]);
+
+/* What its URLs have for a host; behind a Unix socket it is localhost. */
+const char *fl_exam_host(const fl_exam *exam);
+
 /* Of the address: http, https, sse+http, sse+https. */
 bool fl_exam_is_http(const fl_exam *exam);
 

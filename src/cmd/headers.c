@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/status.h"
 #include "cmd/slurp.h"
+#include "transport/address.h"
 #include "transport/http_options.h"
 
 #include <stdio.h>
@@ -29,26 +30,14 @@ static const char *name_of(const fl_headers *headers)
                                     : "--header-file";
 }
 
-/* Those of HTTP come first. */
-static const char *const schemes[] = {"http",      "https", "sse+http",
-                                      "sse+https", "ws",    "wss"};
-
-enum { OF_HTTP = 4, WITH_HEADERS = sizeof schemes / sizeof *schemes };
-
-/* Whether a URL's scheme is one of the first `count`. */
-static bool is_one_of(const char *url, size_t count)
+static bool says_websocket(const char *url)
 {
-    size_t len = strcspn(url, ":");
-
-    for (size_t i = 0; i < count; i++)
-        if (strlen(schemes[i]) == len && strncasecmp(schemes[i], url, len) == 0)
-            return true;
-    return false;
+    return strncmp(url, "ws:", 3) == 0 || strncmp(url, "wss:", 4) == 0;
 }
 
 fl_status fl_headers_check_http2(const char *url, fl_error *error)
 {
-    if (url != NULL && is_one_of(url, OF_HTTP))
+    if (url != NULL && fl_address_says_http(url))
         return FL_OK;
     return fl_error_set(error, FL_E_INVALID,
                         "option --http2: it is for a server at http:// or "
@@ -64,7 +53,7 @@ static fl_status check_server(const fl_headers *headers, const char *url,
                             "option %s: a command gets no headers, only a "
                             "server at http(s):// or ws(s):// does",
                             name_of(headers));
-    if (is_one_of(url, WITH_HEADERS))
+    if (fl_address_says_http(url) || says_websocket(url))
         return FL_OK;
     return fl_error_set(error, FL_E_INVALID,
                         "option %s: there are no headers over '%.*s:', only "

@@ -37,7 +37,7 @@ static const char general[] =
     "  unix:/run/demo.sock     a Unix socket; unix:@name is abstract\n"
     "  https://example.org/mcp Streamable HTTP, every revision; http:// too\n"
     "  unix:/run/x.sock#/mcp   the same through a Unix socket\n"
-    "  sse+https://...         the HTTP+SSE of 2024 alone\n"
+    "  sse+https://...         the HTTP+SSE of 2024 alone; sse+unix: too\n"
     "  wss://example.org/mcp   WebSocket; ws:// too\n"
     "\n"
     "'fairlead COMMAND --help' tells more; 'fairlead --version' the version.\n";

@@ -191,16 +191,13 @@ static fl_status make_target(errand *at, const fl_probe_request *request,
     return rc == FL_OK ? fl_buf_append(&at->target, url->query) : rc;
 }
 
-/* unix:/PATH#/TARGET, the server's own address, is a URL on localhost. */
-static fl_span spell_out(fl_span url, char room[FL_EXAM_URL])
+/* The Unix socket to ask through, if the URL is of the server itself. */
+static const char *socket_for(const fl_exam *exam, const fl_url *url)
 {
-    size_t mark = fl_span_find(url, '#');
-
-    if (!fl_span_starts(url, FL_SPAN("unix:")) || mark == url.len)
-        return url;
-    snprintf(room, FL_EXAM_URL, "http://localhost%.*s",
-             (int)(url.len - mark - 1), url.ptr + mark + 1);
-    return fl_span_of(room);
+    return fl_span_equal(url->host, fl_span_of(fl_exam_host(exam))) &&
+                   !url->has_port
+               ? fl_address_socket(&exam->address)
+               : NULL;
 }
 
 static fl_status make_pool(errand *at, const fl_url *url, const char *host,
@@ -245,18 +242,16 @@ static fl_status start(errand *at, const fl_probe_request *request)
 {
     fl_proxy_env env = fl_proxy_env_read();
     fl_error *why = &at->probe->why;
-    char host[HOST_MAX], room[FL_EXAM_URL];
-    fl_span text = spell_out(request->url, room);
-    const char *socket =
-        text.ptr == room ? fl_address_socket(&at->exam->address) : NULL;
+    char host[HOST_MAX];
     fl_status rc = FL_OK;
     fl_url url;
 
-    if (fl_url_parse(text, &url) != FL_OK || url.host.len >= HOST_MAX)
+    if (fl_url_parse(request->url, &url) != FL_OK || url.host.len >= HOST_MAX)
         return fl_error_set(why, FL_E_INVALID, "no URL");
     if (is_tls(&url) && at->exam->tls == NULL)
         return fl_error_set(why, FL_E_TLS, "there is no TLS to ask it with");
     snprintf(host, sizeof host, "%.*s", (int)url.host.len, url.host.ptr);
+    const char *socket = socket_for(at->exam, &url);
     if (socket == NULL)
         rc = fl_proxy_choose(&env, is_tls(&url), host, url.port, &at->proxy,
                              why);

@@ -263,7 +263,8 @@ static fl_status take_keys(struct serve *serve, fl_error *error)
 
 static bool prepare(struct serve *serve)
 {
-    static const fl_login nobody = {0}; /* that is the target's */
+    /* beside a target, what the line says of a login is the target's */
+    static const fl_login nobody = {0};
     const fl_serve_line *line = serve->line;
     fl_error error;
 

@@ -9,6 +9,7 @@
 
 #include "base/span.h"
 #include "cmd/complain.h"
+#include "gateway/gateway.h"
 
 #include <string.h>
 
@@ -171,9 +172,12 @@ void fl_serve_config_change(const fl_serve_site *site, const fl_config *old,
     servers = fl_config_servers(config, &count);
     for (size_t i = 0; i < count; i++) {
         const fl_config_server *before = find_same(&servers[i], old);
-        if (before != NULL && !before->disabled)
+        /* it may have been in the old file, and could not be added */
+        bool runs =
+            fl_gateway_find_name(site->gateway, servers[i].name) != NULL;
+        if (before != NULL && !before->disabled && runs)
             change_places(site, config, before, &servers[i]);
-        else if (before == NULL && !servers[i].disabled &&
+        else if (!runs && !servers[i].disabled &&
                  fl_serve_add_server(site, &servers[i], &error) != FL_OK)
             tell(site->line, config, &servers[i], &error);
     }

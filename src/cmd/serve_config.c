@@ -300,7 +300,11 @@ fl_status fl_serve_config_add(const fl_serve_site *site,
     for (size_t i = 0; i < count && rc == FL_OK; i++) {
         if (servers[i].disabled)
             continue;
-        rc = fl_serve_add_server(site, &servers[i], error);
+        fl_error why;
+        rc = fl_serve_add_server(site, &servers[i], &why);
+        if (rc != FL_OK)
+            fl_error_set(error, rc, "%s:%zu: %s: %s", fl_config_file(config),
+                         servers[i].line, servers[i].name, why.text);
         added++;
     }
     if (rc == FL_OK && added == 0 && !site->line->has_target)

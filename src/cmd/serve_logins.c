@@ -7,12 +7,14 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "base/status.h"
+#include "io/digest.h"
+#include "transport/address.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { STORE_MAX = 4096, KEY_MAX = 64 * 1024 };
+enum { STORE_MAX = 4096, KEY_MAX = 64 * 1024, MARK = 8 };
 
 typedef struct entry {
     fl_list node;
@@ -48,17 +50,28 @@ void fl_logins_deinit(fl_logins *logins)
         free_entry(FL_LIST_ENTRY(node, entry, node));
 }
 
-/* What the command line says is for those that could be asked, and have
- * nothing to say themselves. */
+/* Tokens do not go where everybody on the way could read them. */
+static bool is_private(const char *url)
+{
+    fl_address address;
+
+    return fl_address_parse(url, &address, NULL) == FL_OK &&
+           (fl_address_is_tls(&address) || fl_address_is_local(&address));
+}
+
+/* A place that cannot ask, or is shown a token of its own, is not logged in
+ * at. What the command line says is for those that say nothing themselves. */
 static fl_config_grant grant_of(const fl_logins *logins,
                                 const fl_config_server *server,
                                 const fl_config_server *place)
 {
+    const char *url = place->url.text;
     fl_config_grant grant = server->login.grant;
 
+    if (!fl_login_is_for(url) || fl_config_shows_token(place))
+        return FL_CONFIG_GRANT_NONE;
     if (grant == FL_CONFIG_GRANT_UNSAID &&
-        logins->line->how == FL_AUTH_CODE + 1 &&
-        fl_login_is_for(place->url.text) && !fl_config_shows_token(place))
+        logins->line->how == FL_AUTH_CODE + 1 && is_private(url))
         grant = FL_CONFIG_GRANT_CODE;
     return grant;
 }
@@ -79,11 +92,25 @@ static fl_status make_folder(const char *path, fl_error *error)
                         path);
 }
 
-/* The file for its tokens, if there is to be one. Each place has its own; no
- * name has a "+" in it. */
+/* What makes the file of one place another than that of any other. */
+static fl_status append_mark(const char *url, fl_buf *out)
+{
+    unsigned char digest[FL_SHA256];
+    fl_status rc = fl_sha256(fl_span_of(url), digest);
+
+    if (rc == FL_OK)
+        rc = fl_buf_append(out, FL_SPAN("+"));
+    for (size_t i = 0; i < MARK && rc == FL_OK; i++)
+        rc = fl_buf_printf(out, "%02x", digest[i]);
+    return rc;
+}
+
+/* The file for its tokens, if there is to be one. A store is one URL's: with
+ * another URL the server has another file, and so has each replica. */
 static fl_status write_store(const fl_logins *logins,
                              const fl_config_server *server, size_t i,
-                             fl_buf *out, fl_error *error)
+                             const fl_config_server *place, fl_buf *out,
+                             fl_error *error)
 {
     const char *own = server->login.store.text, *folder = logins->line->store;
     fl_status rc = FL_OK;
@@ -96,14 +123,14 @@ static fl_status write_store(const fl_logins *logins,
         return rc;
     rc = own != NULL ? fl_buf_append(out, fl_span_of(own))
                      : fl_buf_printf(out, "%s/%s", folder, server->name);
-    if (rc == FL_OK && i > 0)
-        rc = fl_buf_printf(out, "+%zu", i + 1);
+    if (rc == FL_OK && (own == NULL || i > 0))
+        rc = append_mark(place->url.text, out);
     if (rc == FL_OK)
         rc = fl_buf_append(out, (fl_span){"", 1});
     return rc == FL_OK
                ? FL_OK
-               : fl_error_set(error, rc, "%s: the path of its token store: %s",
-                              server->name, fl_status_text(rc));
+               : fl_error_set(error, rc, "the path of its token store: %s",
+                              fl_status_text(rc));
 }
 
 static const char *or_none(const char *text)
@@ -111,12 +138,14 @@ static const char *or_none(const char *text)
     return text != NULL ? text : "";
 }
 
-static fl_status write_key(const fl_config_login *login, fl_config_grant grant,
-                           const char *url, const char *store, fl_buf *out)
+static fl_status write_key(const fl_config_server *server,
+                           fl_config_grant grant, const char *url,
+                           const char *store, fl_buf *out)
 {
+    const fl_config_login *login = &server->login;
     fl_status rc = fl_buf_printf(
-        out, "%d\n%s\n%s\n%s\n%s\n%s\n%s\n%s", (int)grant, url,
-        or_none(login->client_id.text), or_none(login->client_secret.text),
+        out, "%s\n%d\n%s\n%s\n%s\n%s\n%s\n%s\n%s", server->name, (int)grant,
+        url, or_none(login->client_id.text), or_none(login->client_secret.text),
         or_none(login->scope.text), or_none(login->redirect_uri.text),
         or_none(login->metadata_url.text), or_none(store));
 
@@ -168,7 +197,6 @@ static fl_status make(fl_logins *logins, const fl_config_server *server,
                       fl_auth **out, fl_error *error)
 {
     entry *fresh = fl_mem_zalloc(sizeof *fresh);
-    fl_error why;
 
     if (fresh == NULL)
         return fl_error_set(error, FL_E_NOMEM, "out of memory");
@@ -176,11 +204,11 @@ static fl_status make(fl_logins *logins, const fl_config_server *server,
     fresh->name = fl_mem_string(fl_span_of(server->name));
     fresh->key = fl_mem_string(fl_span_of(key));
     fl_status rc = fresh->name != NULL && fresh->key != NULL
-                       ? open_auth(fresh, &server->login, grant, store, &why)
-                       : fl_error_set(&why, FL_E_NOMEM, "out of memory");
+                       ? open_auth(fresh, &server->login, grant, store, error)
+                       : fl_error_set(error, FL_E_NOMEM, "out of memory");
     if (rc != FL_OK) {
         free_entry(fresh);
-        return fl_error_set(error, rc, "%s: %s", server->name, why.text);
+        return rc;
     }
     fl_list_append(&logins->all, &fresh->node);
     *out = fresh->auth;
@@ -199,13 +227,12 @@ fl_status fl_logins_find(fl_logins *logins, const fl_config_server *server,
         return FL_OK;
     fl_buf_init(&store, STORE_MAX);
     fl_buf_init(&key, KEY_MAX);
-    fl_status rc = write_store(logins, server, i, &store, error);
+    fl_status rc = write_store(logins, server, i, place, &store, error);
     const char *path = fl_buf_view(&store).ptr;
     if (rc == FL_OK) {
-        rc = write_key(&server->login, grant, place->url.text, path, &key);
+        rc = write_key(server, grant, place->url.text, path, &key);
         if (rc != FL_OK)
-            fl_error_set(error, rc, "%s: its login: %s", server->name,
-                         fl_status_text(rc));
+            fl_error_set(error, rc, "its login: %s", fl_status_text(rc));
     }
     entry *known = rc == FL_OK ? find(logins, fl_buf_view(&key).ptr) : NULL;
     if (known != NULL)

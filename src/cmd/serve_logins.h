@@ -1,9 +1,9 @@
 /*
  * serve_logins.h - who the gateway is to the servers of a file that ask.
  *
- * One login for each place, made when the place is added. A file that is read
- * again finds those it had: nobody is asked twice. They stay until the end, for
- * a place that has been taken out may have calls under way.
+ * One login for each URL of each server, made when the place is added. A file
+ * that is read again finds those it had: nobody is asked twice. They stay until
+ * the end, for a place that has been taken out may have calls under way.
  */
 #ifndef FL_CMD_SERVE_LOGINS_H
 #define FL_CMD_SERVE_LOGINS_H

@@ -105,7 +105,7 @@ static bool put_reference(fl_reader *reader, const char *at, fl_span inside)
     return put_variable(reader, at, name, &rest);
 }
 
-static bool locate(fl_reader *reader, fl_span path, fl_buf *out)
+bool fl_expand_path(fl_reader *reader, fl_span path, fl_buf *out)
 {
     const char *file = reader->config->file;
     const char *slash = strrchr(file, '/');
@@ -128,7 +128,7 @@ fl_status fl_expand_read(fl_reader *reader, fl_span path, fl_buf *out)
     fl_status rc = FL_E_UNSUPPORTED;
 
     fl_buf_init(&name, (size_t)FL_CONFIG_VALUE * 2);
-    if (!locate(reader, path, &name))
+    if (!fl_expand_path(reader, path, &name))
         rc = FL_E_NOMEM;
     else if (reader->source->read != NULL)
         rc = reader->source->read(reader->source->user, fl_buf_view(&name).ptr,

@@ -23,8 +23,11 @@
  */
 bool fl_expand(fl_reader *reader, const char *at, fl_span text);
 
-/* Appends another file. A relative path starts in the directory of the
- * configuration, "~/" at HOME. */
+/* Appends where a path of the file leads to, and a NUL: a relative one starts
+ * in the directory of the configuration, "~/" at HOME. */
+bool fl_expand_path(fl_reader *reader, fl_span path, fl_buf *out);
+
+/* Appends another file. */
 FL_MUST_USE fl_status fl_expand_read(fl_reader *reader, fl_span path,
                                      fl_buf *out);
 

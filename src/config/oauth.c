@@ -11,9 +11,11 @@
 #include "config/oauth.h"
 
 #include "base/span.h"
+#include "config/expand.h"
 #include "config/pick.h"
 #include "json/nav.h"
 
+#include <string.h>
 #include <strings.h>
 
 enum {
@@ -81,6 +83,27 @@ static void read_port(fl_reader *reader, fl_span value, fl_config_text *out)
         out->shown = out->text;
 }
 
+/* As a file that is read: from where the configuration is, "~/" is home. */
+static void read_store(fl_reader *reader, fl_span value, fl_config_text *out)
+{
+    fl_config_text said;
+
+    if (!fl_pick_text(reader, value, &said))
+        return;
+    if (said.text[0] == '\0') {
+        fl_reader_error(reader, value.ptr, "it must not be empty");
+        return;
+    }
+    fl_buf_clear(&reader->real);
+    if (!fl_expand_path(reader, fl_span_of(said.text), &reader->real))
+        return;
+    fl_span path = fl_buf_view(&reader->real);
+    path.len--; /* there is a NUL behind it */
+    if (fl_reader_try(reader,
+                      fl_keep_text(&reader->config->keep, path, &out->text)))
+        out->shown = said.shown;
+}
+
 static void read_grant(fl_reader *reader, fl_span value, fl_config_login *login)
 {
     static const char *const words[] = {"code", "client-credentials", NULL};
@@ -88,6 +111,58 @@ static void read_grant(fl_reader *reader, fl_span value, fl_config_login *login)
 
     if (fl_pick_word(reader, value, words, &which))
         login->grant = FL_CONFIG_GRANT_CODE + (fl_config_grant)which;
+}
+
+static bool is_empty(fl_config_text text)
+{
+    return text.text == NULL || text.text[0] == '\0';
+}
+
+static void refuse_empty(fl_reader *reader, fl_span value, fl_config_text text)
+{
+    if (value.len > 0 && is_empty(text))
+        fl_reader_error(reader, value.ptr, "it must not be empty");
+}
+
+static bool begins(fl_config_text text, const char *front)
+{
+    return strncmp(text.text, front, strlen(front)) == 0;
+}
+
+/* Where nobody but us listens. */
+static bool comes_back(fl_config_text uri)
+{
+    return begins(uri, "http://127.0.0.1:") || begins(uri, "http://[::1]:") ||
+           begins(uri, "http://localhost:");
+}
+
+/* What would be found out when somebody has to log in, and then by others. */
+static void check(fl_reader *reader, const fl_span *values,
+                  const fl_config_login *login)
+{
+    refuse_empty(reader, values[CLIENT_ID], login->client_id);
+    refuse_empty(reader, values[CLIENT_SECRET], login->client_secret);
+    if (login->grant == FL_CONFIG_GRANT_CLIENT &&
+        (is_empty(login->client_id) || is_empty(login->client_secret)))
+        fl_reader_error(reader, values[GRANT].ptr,
+                        "it needs a \"clientId\" and a \"clientSecret\"");
+    else if (values[CLIENT_SECRET].len > 0 && is_empty(login->client_id))
+        fl_reader_error(reader, values[CLIENT_SECRET].ptr,
+                        "it needs a \"clientId\"");
+    if (values[SCOPE].len > 0 && values[SCOPES].len > 0)
+        fl_reader_error(reader, values[SCOPE].ptr,
+                        "there is \"scopes\" as well");
+    if (values[REDIRECT_URI].len > 0 && values[CALLBACK_PORT].len > 0)
+        fl_reader_error(reader, values[CALLBACK_PORT].ptr,
+                        "there is \"redirectUri\" as well");
+    if (!is_empty(login->redirect_uri) && !comes_back(login->redirect_uri))
+        fl_reader_error(reader, values[REDIRECT_URI].ptr,
+                        "it must be http://127.0.0.1:PORT/PATH, or localhost, "
+                        "where we wait for the user");
+    if (!is_empty(login->metadata_url) &&
+        !begins(login->metadata_url, "https://"))
+        fl_reader_error(reader, values[METADATA_URL].ptr,
+                        "it must begin with https://");
 }
 
 static void read_object(fl_reader *reader, fl_span value,
@@ -107,14 +182,12 @@ static void read_object(fl_reader *reader, fl_span value,
     read_port(reader, values[CALLBACK_PORT], &login->redirect_uri);
     fl_pick_text(reader, values[REDIRECT_URI], &login->redirect_uri);
     fl_pick_text(reader, values[METADATA_URL], &login->metadata_url);
-    fl_pick_text(reader, values[STORE], &login->store);
+    read_store(reader, values[STORE], &login->store);
     fl_pick_bool(reader, values[ENABLED], &enabled);
     if (!enabled)
         login->grant = FL_CONFIG_GRANT_NONE;
-    if (login->grant == FL_CONFIG_GRANT_CLIENT &&
-        (login->client_id.text == NULL || login->client_secret.text == NULL))
-        fl_reader_error(reader, values[GRANT].ptr,
-                        "it needs a \"clientId\" and a \"clientSecret\"");
+    else if (!reader->disabled)
+        check(reader, values, login);
 }
 
 bool fl_config_shows_token(const fl_config_server *server)
@@ -147,7 +220,7 @@ void fl_oauth_read(fl_reader *reader, fl_span value, fl_config_server *server)
     } else {
         read_object(reader, value, login);
     }
-    if (login->grant <= FL_CONFIG_GRANT_NONE)
+    if (login->grant <= FL_CONFIG_GRANT_NONE || reader->disabled)
         return;
     if (!is_web(server))
         fl_reader_error(reader, value.ptr,

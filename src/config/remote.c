@@ -47,7 +47,7 @@ static const struct scheme {
     {"ws://", FL_CONFIG_WS},        {"wss://", FL_CONFIG_WS},
     {"tcp://", FL_CONFIG_TCP},      {"tls://", FL_CONFIG_TCP},
     {"sse+http://", FL_CONFIG_SSE}, {"sse+https://", FL_CONFIG_SSE},
-    {"unix:", FL_CONFIG_UNIX},
+    {"unix:", FL_CONFIG_UNIX},      {"sse+unix:", FL_CONFIG_SSE},
 };
 
 /* What is said about the type, by any of three keys. */
@@ -125,7 +125,8 @@ static const struct scheme *check_url(fl_reader *reader, const char *at,
     else if (scheme == NULL)
         fl_reader_error(reader, at,
                         "it must be a URL that begins with http://, https://, "
-                        "ws://, wss://, tcp://, tls:// or unix:");
+                        "ws://, wss://, tcp://, tls://, unix:, "
+                        "sse+http(s):// or sse+unix:");
     return scheme;
 }
 
@@ -146,6 +147,8 @@ static void shorten_unix(fl_reader *reader, bool http, fl_config_server *server)
     const char *url;
 
     path += strncmp(path, "//", 2) == 0 ? 2 : 0;
+    while (strncmp(path, "//", 2) == 0) /* or it would be shortened twice */
+        path++;
     fl_buf_clear(&reader->real);
     if (!fl_reader_try(reader, fl_buf_printf(&reader->real, "unix:%s%s", path,
                                              untold ? "#/" : "")) ||
@@ -184,8 +187,13 @@ static void read_url(fl_reader *reader, fl_span value, bool said,
         check_url(reader, value.ptr, server->url.text);
     if (scheme == NULL)
         return;
-    if (scheme->kind == FL_CONFIG_UNIX &&
-        (said ? is_http(type) : strchr(server->url.text, '#') != NULL)) {
+    bool marked = strchr(server->url.text, '#') != NULL;
+    if (scheme->kind == FL_CONFIG_UNIX && said && type == FL_CONFIG_UNIX &&
+        marked) {
+        fl_reader_error(reader, value.ptr,
+                        "what is behind # is for HTTP, and the type is unix");
+    } else if (scheme->kind == FL_CONFIG_UNIX &&
+               (said ? is_http(type) : marked)) {
         server->kind = said ? type : FL_CONFIG_HTTP;
         shorten_unix(reader, true, server);
     } else if (!agree(said, type, scheme->kind, &server->kind)) {

@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { PORT_SHOWN = 20 };
 
@@ -234,9 +235,9 @@ static fl_status parse_http_socket(const char *url, fl_span socket,
     const char *front = is_sse ? "sse+http" : "http";
     char text[sizeof address->target + 64];
 
-    if (fl_span_starts(socket, FL_SPAN("//")))
-        socket = fl_span_from(socket, 2);
-    if (socket.len == 0 || (target.len > 0 && target.ptr[0] != '/'))
+    if (socket.len == 0 || fl_span_equal(socket, FL_SPAN("//")) ||
+        (target.len > 0 && target.ptr[0] != '/') ||
+        fl_span_find(target, '#') < target.len)
         return fl_error_set(error, FL_E_INVALID,
                             "address: HTTP through a Unix socket is "
                             "%sunix:/PATH#/TARGET, as in "
@@ -352,8 +353,13 @@ bool fl_address_is_websocket(const fl_address *address)
 
 bool fl_address_says_http(const char *url)
 {
-    return strncmp(url, "http", 4) == 0 || strncmp(url, "sse+", 4) == 0 ||
-           (strncmp(url, "unix:", 5) == 0 && strchr(url, '#') != NULL);
+    static const char *const fronts[] = {"http:",      "https:",    "sse+http:",
+                                         "sse+https:", "sse+unix:", NULL};
+
+    for (const char *const *front = fronts; *front != NULL; front++)
+        if (strncasecmp(url, *front, strlen(*front)) == 0)
+            return true;
+    return strncmp(url, "unix:", 5) == 0 && strchr(url, '#') != NULL;
 }
 
 bool fl_address_is_local(const fl_address *address)

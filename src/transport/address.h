@@ -50,8 +50,7 @@ bool fl_address_says_http(const char *url);
 /* A loopback address by its text, or a Unix path; "localhost" counts. */
 bool fl_address_is_local(const fl_address *address);
 
-/* The path of its Unix socket, and the host if there is none; NULL: it has the
- * other one. */
+/* The path of its Unix socket, or NULL; and the host to look up, or NULL. */
 const char *fl_address_socket(const fl_address *address);
 const char *fl_address_host(const fl_address *address);
 

@@ -256,14 +256,14 @@ fl_status fl_options_for_server(const fl_options *given,
     if (rc != FL_OK)
         return rc;
 
-    if (address->path[0] == '@' && !full->allow_public)
+    bool asks_cert = tls && full->tls.require_client_cert;
+    bool asks_key = is_http(address) && full->http.keys != NULL;
+    if (address->path[0] == '@' && !full->allow_public && !asks_key)
         return fl_error_set(error, FL_E_DENIED,
                             "address 'unix:%s': an abstract socket has no "
                             "mode, so every local user could use it; give a "
                             "path, or set allow_public",
                             address->path);
-    bool asks_cert = tls && full->tls.require_client_cert;
-    bool asks_key = is_http(address) && full->http.keys != NULL;
     if (!fl_address_is_local(address) && !asks_cert && !asks_key &&
         full->http.keys != NULL)
         return fl_error_set(error, FL_E_INVALID,

@@ -62,6 +62,8 @@ static void on_accept(void *user, fl_stream *stream, const char *address)
         fl_stream_close(stream);
         return;
     }
+    if (address[0] == '\0')
+        address = "unix"; /* whoever may use that socket is one user */
     caller = fl_http_hub_caller(hub, address);
     if (caller == NULL) {
         log_refused(hub, fl_status_text(FL_E_NOMEM), address);

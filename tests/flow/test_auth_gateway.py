@@ -126,12 +126,79 @@ def test_the_command_line_speaks_for_a_whole_file_and_keeps_tokens():
         words = ('--config', file, '--auth', 'code', '--auth-store', store)
         with gateway(*words) as gate, asking(gate):
             visit(gate.page('server bed asks'))
-        equal([one.name for one in store.iterdir()], ['bed'])
+        kept, = store.iterdir()
+        require(kept.name.startswith('bed+'), kept)
         equal(stat.S_IMODE(store.stat().st_mode), 0o700)
-        equal(stat.S_IMODE((store / 'bed').stat().st_mode), 0o600)
+        equal(stat.S_IMODE(kept.stat().st_mode), 0o600)
         with gateway(*words) as gate:
             call(gate.url, 'call', 'nap').expect(0, 'slept\n')
         equal(questions(place), 1, 'questions:')
+
+
+def test_two_accounts_at_one_server_are_two():
+    with Guarded() as place, folder() as here:
+        file = write(here, work={'url': place.url, 'oauth': True},
+                     home={'url': place.url, 'oauth': True})
+        store = Path(here) / 'tokens'
+        with gateway('--config', file, '--auth-store', store) as gate:
+            with asking(gate, 'work__nap'):
+                pages = {gate.page(), gate.page()}
+                for page in pages:
+                    visit(page)
+            call(gate.url, 'call', 'home__nap').expect(0, 'slept\n')
+            equal(questions(place), 2, 'questions:')
+            equal(sorted(one.name.partition('+')[0]
+                         for one in store.iterdir()), ['home', 'work'])
+
+
+def test_another_url_has_another_store():
+    with Guarded() as one, Guarded() as two, folder() as here:
+        file = write(here, bed={'url': one.url, 'oauth': True})
+        store = Path(here) / 'tokens'
+        with gateway('--config', file, '--auth-store', store) as gate:
+            with asking(gate):
+                visit(gate.page())
+            write(here, bed={'url': two.url, 'oauth': True})
+            gate.process.send_signal(signal.SIGHUP)
+            until(lambda: gate.said('read again'), 'it is read')
+            with asking(gate):
+                visit(gate.page())
+        equal(len(list(store.iterdir())), 2)
+
+
+def test_a_store_that_is_open_to_others_can_be_mended():
+    with Guarded() as place, folder() as here:
+        store = Path(here) / 'bed.tokens'
+        bed = {'url': place.url, 'oauth': {'store': 'bed.tokens'}}
+        file = write(here, bed=bed)
+        with gateway('--config', file) as gate, asking(gate):
+            visit(gate.page())
+        store.chmod(0o644)
+        done = run(FAIRLEAD, 'serve', '--config', file, '--listen',
+                   'tcp://127.0.0.1:0')
+        contains(done.expect(1).err, f'{file}:3: bed: token store')
+        write(here, other={'command': 'cat'})
+        with gateway('--config', file) as gate:
+            write(here, bed=bed)
+            for count in 1, 2:
+                gate.process.send_signal(signal.SIGHUP)
+                until(lambda: sum('read again' in line for line in
+                                  gate.serving.lines) == count, 'it is read')
+                store.chmod(0o600)
+            call(gate.url, 'call', 'nap').expect(0, 'slept\n')
+        equal(questions(place), 1, 'questions:')
+
+
+def test_places_of_another_kind_are_not_logged_in_at():
+    with folder() as here:
+        file = write(here, bed={
+            'url': 'http://127.0.0.1:1/mcp', 'oauth': True, 'fairlead': {
+                'connectAttempts': 1, 'replicas': [
+                    {'command': FAIRLEAD, 'args': ['demo', '--listen',
+                                                   'stdio:']}]}})
+        with gateway('--config', file) as gate:
+            until(lambda: call(gate.url, 'call', 'add', 'a=2',
+                               'b=3').out == '5\n', 'the other one answers')
 
 
 def test_who_said_no_is_not_asked():
@@ -200,12 +267,28 @@ def test_what_is_wrong_is_said():
                 ({'url': web, 'oauth': {'grant': 'magic'}},
                  'client-credentials'),
                 ({'url': web, 'oauth': 1}, 'object'),
-                ({'url': web, 'oauth': {'callbackPort': 0}}, '65535')):
+                ({'url': web, 'oauth': {'callbackPort': 0}}, '65535'),
+                ({'url': web, 'oauth': {'clientSecret': 'x'}}, '"clientId"'),
+                ({'url': web, 'oauth': {'clientId': ''}}, 'empty'),
+                ({'url': web, 'oauth': {'store': ''}}, 'empty'),
+                ({'url': web, 'oauth': {'scope': 'a', 'scopes': ['b']}},
+                 '"scopes" as well'),
+                ({'url': web, 'oauth': {
+                    'callbackPort': 1, 'redirectUri': 'http://127.0.0.1:1/'}},
+                 '"redirectUri" as well'),
+                ({'url': web, 'oauth': {'redirectUri': 'https://a.example/'}},
+                 'where we wait'),
+                ({'url': web, 'oauth': {'clientMetadataUrl': 'http://a/b'}},
+                 'https://'),
+                ({'url': 'unix:/x#/mcp', 'type': 'unix'}, 'for HTTP')):
             file = write(here, bed=entry)
             done = run(FAIRLEAD, 'serve', '--config', file, '--check')
             equal(done.code, 1, entry)
             contains(done.err, part)
             contains(done.err, f'{file}:')
+        for entry in {'command': 'cat'}, {'url': 'unix:/x#/mcp'}:
+            file = write(here, bed={**entry, 'oauth': {}, 'disabled': True})
+            run(FAIRLEAD, 'serve', '--config', file, '--check').expect(0)
         file = write(here, bed={'url': web})
         for words, part in (
                 (['--auth', 'client-credentials'], '"oauth" of the server'),

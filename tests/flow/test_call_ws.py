@@ -50,7 +50,7 @@ def test_clients_that_count_alike_get_their_own_answers():
     with http() as serving, contextlib.ExitStack() as stack:
         running = [stack.enter_context(started(
             FAIRLEAD, 'call', place(serving), 'call', 'slow', f'steps={steps}',
-            'delay_ms=20')) for steps in range(1, 9)]
+            'delay_ms=20', '--timeout', 60)) for steps in range(1, 9)]
         for steps, process in enumerate(running, 1):
             out, err = process.communicate(timeout=WAIT)
             equal((process.returncode, out.decode()),
@@ -72,8 +72,8 @@ def test_a_server_killed_in_a_call_is_told_by_its_client():
         running = [stack.enter_context(calling(url)) for _ in range(4)]
         serving.end(signal.SIGKILL)
         for process, terminal in running:
+            said = terminal.read()  # or it would wait for a reader
             equal(process.wait(WAIT), 2, 'exit')
-            said = terminal.read()
             contains(said, 'fairlead call:')
             require('the peer ended the connection' in said
                     or 'connection reset' in said, said)
@@ -85,8 +85,8 @@ def test_a_server_killed_in_a_call_is_told_by_its_client():
 def test_a_server_told_to_end_in_a_call_is_told_by_its_client():
     with served('ws') as serving, calling(serving.urls[0]) as (process, said):
         equal(serving.end(), 0, 'exit of the server:')
-        equal(process.wait(WAIT), 3, 'exit')
         contains(said.read(), 'the server is shutting down')
+        equal(process.wait(WAIT), 3, 'exit')
 
 
 def test_a_client_that_is_stopped_is_dropped():

@@ -29,7 +29,7 @@ def door(target='/mcp', scheme='unix', *options):
 
 
 @contextlib.contextmanager
-def gateway(*words):
+def gateway(*words, log=False):
     with folder() as place:
         url = f'unix:{place}/g#/mcp'
         with started(FAIRLEAD, 'serve', '--control', 'none', '--listen', url,
@@ -39,7 +39,7 @@ def gateway(*words):
                   'it listens')
             require(process.poll() is None, serving.lines)
             try:
-                yield url
+                yield (url, serving) if log else url
             finally:
                 serving.end()
                 serving.reader.join(WAIT)
@@ -122,6 +122,27 @@ def test_keys_are_asked_for():
             path = url[len('unix:'):-len('#/mcp')]
             contains(post(path), ' 401 ')
             contains(post(path, f'X-API-Key: {key}'), '200 OK')
+            header = Path(place) / 'header'
+            header.write_text(f'X-API-Key: {key}\n')
+            for more in [], ['--http2']:
+                done = call(url, 'call', 'add', 'a=2', 'b=3', '--header-file',
+                            header, *more).expect(0)
+                equal(done.out.strip(), '5', more)
+        with started(FAIRLEAD, 'serve', '--control', 'none', '--listen',
+                     f'unix:@{os.path.basename(place)}#/mcp',
+                     '--api-key-file', file, '--', 'cat') as process:
+            serving = Demo(process)
+            until(lambda: serving.urls, 'it listens, as it asks who comes')
+            serving.end()
+            serving.reader.join(WAIT)
+
+
+def test_the_peer_has_a_name():
+    with gateway('--', FAIRLEAD, 'demo', '--listen', 'stdio:',
+                 log=True) as (url, serving):
+        call(url, 'ping').expect(0)
+        until(lambda: any('"peer":"unix"' in line for line in serving.lines),
+              'it is named')
 
 
 def test_the_gateway_reaches_servers_through_it():
@@ -165,6 +186,24 @@ def test_the_doctor_looks_through_it():
         contains(wrong.out, f'use {url}.')
         lines = run(FAIRLEAD, 'doctor', f'unix:{path}')
         contains(lines.out, f"try 'fairlead doctor {url}'")
+        sse = run(FAIRLEAD, 'doctor', f'sse+unix:{path}#/sse')
+        contains(sse.out, 'names where to post to')
+        gone = run(FAIRLEAD, 'doctor', f'unix:{path}.none#/mcp')
+        contains(gone.out, 'is its socket there?')
+
+
+def test_slashes_are_as_many_as_it_takes():
+    with door() as (_, path):
+        file = path.parent / 'mcp.json'
+        for front in 'unix:', 'unix://', 'unix:///', 'sse+unix://':
+            target = 'sse' if front.startswith('sse') else 'mcp'
+            url = f'{front}{path}#/{target}'
+            equal(call(url, 'call', 'add', 'a=2', 'b=3').expect(0).out, '5\n',
+                  url)
+            file.write_text(json.dumps({'mcpServers': {'a': {'url': url}}}))
+            with gateway('--config', file) as front_url:
+                done = call(front_url, 'call', 'add', 'a=2', 'b=3').expect(0)
+                equal(done.out, '5\n', url)
 
 
 def test_the_bench_measures_through_it():

@@ -216,7 +216,8 @@ static void test_config_urls(void **state)
     (void)state;
     static const char no_url[] =
         "2:7: error: mcpServers.a.url: it must be a URL that begins with "
-        "http://, https://, ws://, wss://, tcp://, tls:// or unix:";
+        "http://, https://, ws://, wss://, tcp://, tls://, unix:, "
+        "sse+http(s):// or sse+unix:";
     static const char disagree[] = "2:7: error: mcpServers.a.url: the URL's "
                                    "scheme is not of the type that is given";
 
