@@ -63,10 +63,21 @@ static void require_place(const fl_config_server *server)
     require_list(&server->headers);
 }
 
+static void require_login(const fl_config_login *login)
+{
+    require_text(&login->client_id);
+    require_text(&login->client_secret);
+    require_text(&login->scope);
+    require_text(&login->redirect_uri);
+    require_text(&login->metadata_url);
+    require_text(&login->store);
+}
+
 static void require_server(const fl_config_server *server, bool is_sound)
 {
     require(server->name != NULL && server->line > 0);
     require_place(server);
+    require_login(&server->login);
     for (size_t i = 0; i < server->replica_count; i++)
         require_place(&server->replicas[i]);
     require_list(&server->include);
