@@ -120,7 +120,7 @@ static bool is_empty(fl_config_text text)
 
 static void refuse_empty(fl_reader *reader, fl_span value, fl_config_text text)
 {
-    if (value.len > 0 && is_empty(text))
+    if (value.len > 0 && text.text != NULL && is_empty(text))
         fl_reader_error(reader, value.ptr, "it must not be empty");
 }
 
@@ -143,10 +143,10 @@ static void check(fl_reader *reader, const fl_span *values,
     refuse_empty(reader, values[CLIENT_ID], login->client_id);
     refuse_empty(reader, values[CLIENT_SECRET], login->client_secret);
     if (login->grant == FL_CONFIG_GRANT_CLIENT &&
-        (is_empty(login->client_id) || is_empty(login->client_secret)))
+        (values[CLIENT_ID].len == 0 || values[CLIENT_SECRET].len == 0))
         fl_reader_error(reader, values[GRANT].ptr,
                         "it needs a \"clientId\" and a \"clientSecret\"");
-    else if (values[CLIENT_SECRET].len > 0 && is_empty(login->client_id))
+    else if (values[CLIENT_SECRET].len > 0 && values[CLIENT_ID].len == 0)
         fl_reader_error(reader, values[CLIENT_SECRET].ptr,
                         "it needs a \"clientId\"");
     if (values[SCOPE].len > 0 && values[SCOPES].len > 0)

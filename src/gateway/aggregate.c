@@ -9,10 +9,10 @@
 #include "gateway/aggregate.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/span.h"
 #include "base/status.h"
 #include "gateway/joint.h"
-#include "base/numbers.h"
 #include "transport/transport.h"
 #include "json/nav.h"
 

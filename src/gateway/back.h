@@ -21,9 +21,9 @@
 #define FL_GATEWAY_BACK_H
 
 #include "adapt/adapt.h"
+#include "base/numbers.h"
 #include "client/lane.h"
 #include "gateway/front.h"
-#include "base/numbers.h"
 #include "io/timer.h"
 #include "transport/backoff.h"
 

@@ -11,10 +11,10 @@
 #include "gateway/drive.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/span.h"
 #include "base/status.h"
 #include "gateway/gateway.h"
-#include "base/numbers.h"
 #include "gateway/park.h"
 #include "gateway/route.h"
 #include "json/nav.h"

@@ -4,12 +4,12 @@
 #include "gateway/errand.h"
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/span.h"
 #include "gateway/back.h"
 #include "gateway/cells.h"
 #include "gateway/front.h"
 #include "gateway/gateway.h"
-#include "base/numbers.h"
 #include "gateway/rounds.h"
 #include "gateway/route.h"
 #include "gateway/solo.h"

@@ -11,10 +11,10 @@
  * few seconds and when the server says that a page is done; after two minutes
  * its client is asked to come back for it.
  */
+#include "base/numbers.h"
 #include "base/span.h"
 #include "gateway/gateway.h"
 #include "gateway/legacy.h"
-#include "base/numbers.h"
 #include "gateway/route.h"
 #include "io/digest.h"
 #include "io/loop.h"

@@ -353,8 +353,8 @@ bool fl_address_is_websocket(const fl_address *address)
 
 bool fl_address_says_http(const char *url)
 {
-    static const char *const fronts[] = {"http:",      "https:",    "sse+http:",
-                                         "sse+https:", "sse+unix:", NULL};
+    static const char *const fronts[] = {
+        "http:", "https:", "sse+http:", "sse+https:", "sse+unix:", NULL};
 
     for (const char *const *front = fronts; *front != NULL; front++)
         if (strncasecmp(url, *front, strlen(*front)) == 0)

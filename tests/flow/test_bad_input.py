@@ -18,6 +18,7 @@ import time
 
 from flow import (SLOW, WAIT, Mismatch, call, contains, equal, main, require,
                   until)
+from web import room
 from wire import (HELLO, KIB, MIB, PING, PONG, Wire, dial, end_output,
                   everywhere, files, identity, logged, over, pings_over_tls,
                   secured, served, server_options, settled, status, tool)
@@ -279,7 +280,7 @@ def check_own(who, got):
 
 def check_memory(before, serving):
     grown = status(serving, 'VmHWM') - before[serving]
-    require(grown < 40 * MIB, 'memory grew by', grown)
+    require(grown < room(serving, 40 * MIB), 'memory grew by', grown)
 
 
 @over('tcp', 'unix', 'stdio', options=('--max-message', '1M'))

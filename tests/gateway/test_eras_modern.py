@@ -58,7 +58,7 @@ def missing_key():
         one, other = asked(first, 2)
         second = retry(client, 'sample', first, {one: sampled('1')})
         key, = asked(second)
-        equal(len(server.answers()), 1, 'answers')
+        equal(len(server.await_(server.answers, 'an answer')), 1, 'answers')
         require(second['requestState'] != first['requestState'], other)
         result = retry(client, 'sample', second, {key: sampled('2')})
         equal(sorted(text_of(result).split()), ['1', '2'])
