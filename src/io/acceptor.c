@@ -35,17 +35,15 @@ enum {
 };
 
 struct fl_acceptor {
-    uv_poll_t poll;
+    fl_watch watch;
     fl_loop *loop;
     const fl_acceptor_events *events;
     void *user;
     fl_stream_shared *shared;
     fl_tls *tls;
-    fl_timer rest;
+    fl_timer rest; /* or, once it is closing, for the end */
     uint64_t complained_at;
-    int fd;
     int spare;
-    bool is_tcp;
     bool closing;
     char *path;   /* of the file to remove, NULL if none */
     dev_t device; /* so that it is ours that is removed */
@@ -69,20 +67,15 @@ static void complain(fl_acceptor *acceptor, int code)
                fl_log_text("reason", fl_span_of(fl_uv_text(code))));
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events);
-
-static void on_rested(fl_timer *timer, void *user)
-{
-    fl_acceptor *acceptor = user;
-
-    (void)timer;
-    uv_poll_start(&acceptor->poll, UV_READABLE, on_poll);
-}
-
 static void look_away(fl_acceptor *acceptor)
 {
-    uv_poll_stop(&acceptor->poll);
+    fl_poller_stop(&acceptor->loop->poller, &acceptor->watch);
     fl_timer_start(&acceptor->rest, LOOK_AWAY_MS);
+}
+
+static int look(fl_acceptor *acceptor)
+{
+    return fl_poller_ask(&acceptor->loop->poller, &acceptor->watch, EPOLLIN);
 }
 
 /* Hangs up on one connection there is no descriptor for. */
@@ -90,7 +83,7 @@ static void shed(fl_acceptor *acceptor)
 {
     if (acceptor->spare >= 0)
         close(acceptor->spare);
-    int fd = accept4(acceptor->fd, NULL, NULL, SOCK_CLOEXEC);
+    int fd = accept4(acceptor->watch.fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd >= 0)
         close(fd);
     acceptor->spare = open_spare();
@@ -106,7 +99,7 @@ static fl_stream *make_stream(fl_acceptor *acceptor, int fd)
         close(fd);
         return NULL;
     }
-    fl_status rc = fl_stream_adopt(stream, fd, acceptor->is_tcp);
+    fl_status rc = fl_stream_adopt(stream, fd);
     if (rc == FL_OK && acceptor->tls != NULL)
         rc = fl_tls_layer_add(stream, acceptor->tls, NULL);
     if (rc < 0) {
@@ -134,7 +127,7 @@ static bool accept_one(fl_acceptor *acceptor)
 {
     struct sockaddr_storage from = {0};
     socklen_t len = sizeof from;
-    int fd = accept4(acceptor->fd, (struct sockaddr *)&from, &len,
+    int fd = accept4(acceptor->watch.fd, (struct sockaddr *)&from, &len,
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
 
     if (fd >= 0) {
@@ -154,12 +147,11 @@ static bool accept_one(fl_acceptor *acceptor)
     return false;
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_ready(fl_watch *watch, unsigned events)
 {
-    fl_acceptor *acceptor = poll->data;
+    fl_acceptor *acceptor = FL_LIST_ENTRY(watch, fl_acceptor, watch);
 
-    (void)status; /* accept4() says it better */
-    (void)events;
+    (void)events; /* accept4() says it better */
     for (int i = 0; i < BURST && !acceptor->closing; i++)
         if (!accept_one(acceptor))
             break;
@@ -174,13 +166,33 @@ static void let_go(fl_acceptor *acceptor)
     fl_mem_free(acceptor);
 }
 
+static void tell_closed(fl_acceptor *acceptor)
+{
+    const fl_acceptor_events *events = acceptor->events;
+    void *user = acceptor->user;
+
+    let_go(acceptor);
+    if (events->on_closed != NULL)
+        events->on_closed(user);
+}
+
+static void on_rested(fl_timer *timer, void *user)
+{
+    fl_acceptor *acceptor = user;
+
+    (void)timer;
+    if (acceptor->closing)
+        tell_closed(acceptor);
+    else if (look(acceptor) < 0)
+        look_away(acceptor);
+}
+
 static void close_fds(fl_acceptor *acceptor)
 {
-    if (acceptor->fd >= 0)
-        close(acceptor->fd);
+    fl_poller_drop(&acceptor->loop->poller, &acceptor->watch);
     if (acceptor->spare >= 0)
         close(acceptor->spare);
-    acceptor->fd = acceptor->spare = -1;
+    acceptor->spare = -1;
 }
 
 static void remember_file(fl_acceptor *acceptor)
@@ -211,9 +223,8 @@ static fl_acceptor *new_acceptor(fl_loop *loop,
         return NULL;
     loop->live++;
     acceptor->loop = loop;
-    acceptor->fd = -1;
+    fl_watch_init(&acceptor->watch, on_ready);
     acceptor->spare = open_spare();
-    acceptor->is_tcp = options->path == NULL;
     acceptor->tls = options->tls != NULL ? fl_tls_ref(options->tls) : NULL;
     acceptor->shared = fl_stream_shared_new(&options->limits);
     fl_timer_init(&acceptor->rest, loop, on_rested, acceptor);
@@ -230,13 +241,12 @@ static fl_acceptor *new_acceptor(fl_loop *loop,
 
 static fl_status watch(fl_acceptor *acceptor, fl_error *error)
 {
-    int rc = uv_poll_init(&acceptor->loop->uv, &acceptor->poll, acceptor->fd);
+    int rc = look(acceptor);
 
     if (rc < 0)
         return fl_error_set(error, fl_status_from_uv(rc), "cannot watch: %s",
                             fl_uv_text(rc));
-    acceptor->poll.data = acceptor;
-    uv_poll_start(&acceptor->poll, UV_READABLE, on_poll);
+    acceptor->loop->poller.wanted++;
     return FL_OK;
 }
 
@@ -253,7 +263,7 @@ fl_status fl_acceptor_open(fl_loop *loop, const fl_acceptor_options *options,
     acceptor->events = events;
     acceptor->user = user;
     fl_status rc = fl_bind_listen(options, &acceptor->shared->limits,
-                                  &acceptor->fd, error);
+                                  &acceptor->watch.fd, error);
     if (rc == FL_OK) {
         remember_file(acceptor);
         rc = watch(acceptor, error);
@@ -273,19 +283,8 @@ uint16_t fl_acceptor_port(const fl_acceptor *acceptor)
     struct sockaddr_storage at = {0};
     socklen_t len = sizeof at;
 
-    getsockname(acceptor->fd, (struct sockaddr *)&at, &len);
+    getsockname(acceptor->watch.fd, (struct sockaddr *)&at, &len);
     return fl_inet_port((struct sockaddr *)&at);
-}
-
-static void on_poll_closed(uv_handle_t *handle)
-{
-    fl_acceptor *acceptor = handle->data;
-    const fl_acceptor_events *events = acceptor->events;
-    void *user = acceptor->user;
-
-    let_go(acceptor);
-    if (events->on_closed != NULL)
-        events->on_closed(user);
 }
 
 void fl_acceptor_close(fl_acceptor *acceptor)
@@ -293,8 +292,8 @@ void fl_acceptor_close(fl_acceptor *acceptor)
     if (acceptor->closing)
         return;
     acceptor->closing = true;
-    fl_timer_stop(&acceptor->rest);
-    uv_close((uv_handle_t *)&acceptor->poll, on_poll_closed);
+    acceptor->loop->poller.wanted--;
     remove_file(acceptor);
     close_fds(acceptor);
+    fl_timer_start(&acceptor->rest, 0);
 }

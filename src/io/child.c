@@ -38,11 +38,6 @@ enum {
 
 typedef enum rung { RUNNING, ENDING, TERMED, KILLED } rung;
 
-typedef struct watched {
-    uv_poll_t poll;
-    int fd; /* -1: not watched */
-} watched;
-
 struct fl_child {
     fl_loop *loop;
     fl_child_events events;
@@ -55,12 +50,11 @@ struct fl_child {
     pid_t keeper;
     pid_t pid;
     int lifeline;
-    watched status;
-    watched errors;
-    watched end; /* the keeper's pidfd */
-    unsigned handles;
+    fl_watch status;
+    fl_watch errors;
+    fl_watch end; /* the keeper's pidfd */
     fl_timer ladder;
-    fl_timer tidy;
+    fl_timer tidy; /* or, once it is closing, for the end */
     unsigned looks;
     rung rung;
     bool ended;    /* how it ended is known */
@@ -78,56 +72,43 @@ static void free_child(fl_child *child)
     fl_mem_free(child);
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+static void tell_closed(fl_child *child)
 {
-    fl_child *child = handle->data;
-
-    if (--child->handles > 0 || !child->closing)
-        return;
     fl_child_events events = child->events;
     void *user = child->user;
-    bool was_born = child->keeper > 0;
-    if (was_born)
-        child->loop->live--;
+
+    child->loop->live--;
+    child->loop->poller.wanted--;
     free_child(child);
-    if (was_born)
-        events.on_closed(user);
+    events.on_closed(user);
 }
 
-/* Takes `fd`, failure included. */
-static int watch_open(fl_child *child, watched *watch, int *fd, uv_poll_cb fn)
+/* Takes `fd`, failure included. Below zero: libuv's code. */
+FL_MUST_USE static int watch_open(fl_child *child, fl_watch *watch, int *fd)
 {
-    int rc = uv_poll_init(&child->loop->uv, &watch->poll, *fd);
-
-    if (rc != 0) {
-        fl_spawn_close(fd);
-        return rc;
-    }
     watch->fd = *fd;
     *fd = -1;
-    watch->poll.data = child;
-    child->handles++;
-    return uv_poll_start(&watch->poll, UV_READABLE, fn);
+    int rc = fl_watch_unblock(watch->fd);
+    if (rc == 0)
+        rc = fl_poller_ask(&child->loop->poller, watch, EPOLLIN);
+    if (rc < 0)
+        fl_poller_drop(&child->loop->poller, watch);
+    return rc;
 }
 
-static void watch_close(watched *watch)
+static void stop_watching(fl_child *child)
 {
-    if (watch->fd < 0)
-        return;
-    uv_close((uv_handle_t *)&watch->poll, on_handle_closed);
-    fl_spawn_close(&watch->fd);
+    fl_poller_drop(&child->loop->poller, &child->status);
+    fl_poller_drop(&child->loop->poller, &child->errors);
+    fl_poller_drop(&child->loop->poller, &child->end);
 }
 
 static void close_child(fl_child *child)
 {
     child->closing = true;
     fl_timer_stop(&child->ladder);
-    fl_timer_stop(&child->tidy);
-    watch_close(&child->status);
-    watch_close(&child->errors);
-    watch_close(&child->end);
-    if (child->handles == 0)
-        free_child(child);
+    stop_watching(child);
+    fl_timer_start(&child->tidy, 0);
 }
 
 /* Closes once everything is told, reaped and read. */
@@ -201,7 +182,7 @@ static bool read_errors(fl_child *child)
         return true;
     }
     if (got == 0 || (errno != EAGAIN && errno != EINTR))
-        watch_close(&child->errors);
+        fl_poller_drop(&child->loop->poller, &child->errors);
     return false;
 }
 
@@ -243,36 +224,36 @@ static void conclude(fl_child *child, bool keeper_gone)
     settle(child);
 }
 
-static void on_status(uv_poll_t *poll, int rc, int events)
+static void on_status(fl_watch *watch, unsigned events)
 {
-    bool silent = !take_records(poll->data);
+    fl_child *child = FL_LIST_ENTRY(watch, fl_child, status);
+    bool silent = !take_records(child);
 
-    (void)rc;
     (void)events;
     if (silent)
-        uv_poll_stop(poll);
-    conclude(poll->data, silent);
+        fl_poller_stop(&child->loop->poller, watch);
+    conclude(child, silent);
 }
 
-static void on_keeper_end(uv_poll_t *poll, int rc, int events)
+static void on_keeper_end(fl_watch *watch, unsigned events)
 {
-    fl_child *child = poll->data;
+    fl_child *child = FL_LIST_ENTRY(watch, fl_child, end);
 
-    (void)rc;
     (void)events;
     reap_keeper(child);
-    if (child->reaped)
-        uv_poll_stop(poll); /* or it would say so in every turn */
-    take_records(child);    /* its last words may not have been heard yet */
+    if (child->reaped) /* or it would say so in every turn */
+        fl_poller_stop(&child->loop->poller, watch);
+    take_records(child); /* its last words may not have been heard yet */
     conclude(child, true);
 }
 
-static void on_errors(uv_poll_t *poll, int rc, int events)
+static void on_errors(fl_watch *watch, unsigned events)
 {
-    (void)rc;
+    fl_child *child = FL_LIST_ENTRY(watch, fl_child, errors);
+
     (void)events;
-    read_errors(poll->data);
-    settle(poll->data);
+    read_errors(child);
+    settle(child);
 }
 
 /* Dead is dead when it was told; what is not tidy soon after is made so. */
@@ -280,9 +261,13 @@ static void on_tidy(fl_timer *timer, void *user)
 {
     fl_child *child = user;
 
+    if (child->closing) {
+        tell_closed(child);
+        return;
+    }
     reap_keeper(child);
     if (++child->looks >= TIDY_LOOKS) {
-        watch_close(&child->errors);
+        fl_poller_drop(&child->loop->poller, &child->errors);
         if (!child->reaped)
             kill(child->keeper, SIGKILL);
     }
@@ -341,8 +326,10 @@ static fl_child *new_child(fl_loop *loop, const fl_child_options *options)
     if (child == NULL)
         return NULL;
     child->loop = loop;
-    child->lifeline = child->status.fd = -1;
-    child->errors.fd = child->end.fd = -1;
+    child->lifeline = -1;
+    fl_watch_init(&child->status, on_status);
+    fl_watch_init(&child->errors, on_errors);
+    fl_watch_init(&child->end, on_keeper_end);
     child->stop_grace_ms =
         options->stop_grace_ms > 0 ? options->stop_grace_ms : STOP_GRACE_MS;
     child->kill_grace_ms =
@@ -359,29 +346,29 @@ static fl_child *new_child(fl_loop *loop, const fl_child_options *options)
     return child;
 }
 
-/* What is left of a child that was not to be. Its handles close in silence. */
+/* What is left of a child that was not to be. */
 static void discard(fl_child *child, fl_spawned *spawned)
 {
     if (spawned->keeper > 0)
         fl_spawn_undo(spawned);
-    close_child(child);
+    stop_watching(child);
+    free_child(child);
 }
 
 static fl_status watch_all(fl_child *child, fl_spawned *spawned,
                            fl_error *error)
 {
-    int rc = watch_open(child, &child->status, &spawned->status, on_status);
+    int rc = watch_open(child, &child->status, &spawned->status);
 
     if (rc == 0)
-        rc = watch_open(child, &child->errors, &spawned->stdio[2], on_errors);
+        rc = watch_open(child, &child->errors, &spawned->stdio[2]);
     if (rc != 0)
         return fl_error_set(error, fl_status_from_uv(rc),
                             "cannot watch the pipes of '%.100s': %s",
                             child->program, fl_uv_text(rc));
     /* Without a pidfd the end of the status pipe has to do. */
-    if (spawned->pidfd >= 0 &&
-        watch_open(child, &child->end, &spawned->pidfd, on_keeper_end) != 0)
-        watch_close(&child->end);
+    if (spawned->pidfd >= 0)
+        (void)!watch_open(child, &child->end, &spawned->pidfd);
     return FL_OK;
 }
 
@@ -405,6 +392,7 @@ static void let_go(fl_child *child, fl_spawned *spawned)
     child->keeper = spawned->keeper;
     child->lifeline = spawned->lifeline;
     child->loop->live++;
+    child->loop->poller.wanted++;
     say(child, FL_KEEPER_GO);
 }
 

@@ -2,9 +2,9 @@
  * connect.c - from an address to an open stream.
  *
  * Everything starts at the end of the turn in which the stream was started, so
- * a failure is never told from inside a call of its owner. An attempt uses the
- * handle inside the stream; a failed one is closed, and only when libuv has
- * given the handle back does the next address get it.
+ * a failure is never told from inside a call of its owner. An attempt has the
+ * stream's end until it has come to something; one that failed is closed, and
+ * the next address gets its turn.
  *
  * A look-up runs on another thread and cannot be stopped there. When its stream
  * is closed meanwhile, the look-up keeps what it needs and cleans up after
@@ -25,8 +25,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { RETRY_MS = 10 };
@@ -34,24 +36,17 @@ enum { RETRY_MS = 10 };
 struct fl_connecting {
     fl_stream *stream; /* NULL: it was closed, the look-up goes on alone */
     uv_getaddrinfo_t lookup;
-    uv_connect_t request;
     struct addrinfo *found;
     const struct addrinfo *next;
     fl_timer retry;
     bool begun;
     bool looking;
-    bool attempting; /* the stream's handle is in use */
     bool is_path;
     bool is_nameless; /* TLS, and nothing to verify the certificate against */
     uint16_t port;
     fl_error failure; /* of the last attempt */
     char host[];      /* or path */
 };
-
-static fl_stream *stream_of(const uv_handle_t *handle)
-{
-    return handle->data;
-}
 
 /* "localhost:80", "[::1]:80", "/run/x.sock" */
 static void name_target(const fl_connecting *connecting, char *out, size_t size)
@@ -78,74 +73,67 @@ static void give_up(fl_stream *stream)
 
 static void try_next(fl_stream *stream);
 
-static void on_attempt_closed(uv_handle_t *handle)
-{
-    fl_stream *stream = stream_of(handle);
-    bool is_going = stream->state == FL_STREAM_CLOSING;
-
-    if (!is_going)
-        stream->connecting->attempting = false;
-    fl_stream_release(stream);
-    if (!is_going && stream->state == FL_STREAM_OPENING)
-        try_next(stream);
-}
-
 static void attempt_failed(fl_stream *stream, int code)
 {
     note_failure(stream->connecting, code);
-    uv_close(&stream->handle.any, on_attempt_closed);
+    fl_stream_drop_ends(stream);
+    try_next(stream);
 }
 
 static void succeed(fl_stream *stream)
 {
     fl_connecting *connecting = stream->connecting;
+    int rc = fl_stream_listen(stream);
 
+    if (rc < 0) {
+        note_failure(connecting, rc);
+        give_up(stream);
+        return;
+    }
+    stream->out.fd = stream->in.fd;
     stream->connecting = NULL;
     fl_connect_free(connecting);
     fl_stream_connected(stream);
 }
 
-static void on_connect(uv_connect_t *request, int code)
+void fl_connect_ready(fl_stream *stream)
 {
-    fl_stream *stream = request->data;
+    int code = 0;
+    socklen_t len = sizeof code;
 
     if (stream->state != FL_STREAM_OPENING)
-        return; /* it was closed, or its time is up */
-    if (code < 0)
-        attempt_failed(stream, code);
+        return; /* its time is up, and its owner has been told */
+    if (getsockopt(stream->in.fd, SOL_SOCKET, SO_ERROR, &code, &len) != 0)
+        code = errno;
+    if (code != 0)
+        attempt_failed(stream, -code);
     else
         succeed(stream);
 }
 
-static int open_handle(fl_stream *stream, int family)
+/* Below zero: a negated errno. */
+static int begin_attempt(fl_stream *stream, const struct sockaddr *address)
 {
-    uv_os_fd_t fd;
-    int rc = uv_tcp_init_ex(&stream->loop->uv, &stream->handle.tcp,
-                            (unsigned)family);
+    socklen_t len = address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                   : sizeof(struct sockaddr_in);
+    int fd = socket(address->sa_family,
+                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-    if (rc < 0)
-        return rc;
-    stream->handle.any.data = stream;
-    stream->holds++;
-    stream->connecting->attempting = true;
-    if (uv_fileno(&stream->handle.any, &fd) == 0)
-        fl_stream_tune(fd, &stream->shared->limits);
-    return 0;
+    if (fd < 0)
+        return -errno; /* no IPv6 here, perhaps; the next may do */
+    stream->in.fd = fd;
+    fl_stream_tune(fd, &stream->shared->limits);
+    if (connect(fd, address, len) != 0 && errno != EINPROGRESS &&
+        errno != EINTR)
+        return -errno;
+    fl_stream_weigh(stream);
+    return fl_poller_ask(&stream->loop->poller, &stream->in, EPOLLOUT);
 }
 
 static void attempt(fl_stream *stream, const struct sockaddr *address)
 {
-    fl_connecting *connecting = stream->connecting;
-    int rc = open_handle(stream, address->sa_family);
+    int rc = begin_attempt(stream, address);
 
-    if (rc < 0) { /* no IPv6 here, perhaps; the next may do */
-        note_failure(connecting, rc);
-        try_next(stream);
-        return;
-    }
-    connecting->request.data = stream;
-    rc = uv_tcp_connect(&connecting->request, &stream->handle.tcp, address,
-                        on_connect);
     if (rc < 0)
         attempt_failed(stream, rc);
 }
@@ -248,11 +236,12 @@ static void connect_unix(fl_stream *stream)
         fl_timer_start(&connecting->retry, RETRY_MS);
         return;
     }
-    if (fd < 0 || fl_stream_adopt(stream, fd, false) < 0) {
-        note_failure(connecting, fd < 0 ? fd : UV_ENOMEM);
+    if (fd < 0) {
+        note_failure(connecting, fd);
         give_up(stream);
         return;
     }
+    stream->in.fd = fd;
     succeed(stream);
 }
 
@@ -304,8 +293,6 @@ void fl_connect_abort(fl_stream *stream)
     fl_connecting *connecting = stream->connecting;
 
     fl_timer_stop(&connecting->retry);
-    if (connecting->attempting && !uv_is_closing(&stream->handle.any))
-        uv_close(&stream->handle.any, fl_stream_closed);
     if (connecting->looking) {
         connecting->stream = NULL;
         stream->connecting = NULL;

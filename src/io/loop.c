@@ -1,17 +1,19 @@
 /*
  * loop.c - the event loop.
  *
- * A turn of libuv's loop is: poll, callbacks, check, close callbacks, prepare.
- * Everything made with the loop only gathers work while callbacks run; the
- * check (after what was read) and the prepare (after timers, posts and
- * closings, before the poll may wait) do it: due timers, then one system call
- * for each stream that was written to. Work that comes up during prepare
- * itself wakes the poll at once, so that nothing is slept over.
+ * A turn is: due timers, output, poll, what was polled, output. Whatever is
+ * made with the loop only gathers work while callbacks run; then each stream
+ * that was written to makes one system call. Work that comes up while that is
+ * done keeps the poll from waiting, so that nothing is slept over.
  *
- * Two things libuv does not do for us. Its timers are large, so one of them
- * drives our wheel. And a write to a broken pipe raises SIGPIPE: a library may
- * not change the host's disposition, so the loop blocks the signal in its own
- * thread for as long as it runs.
+ * libuv is a guest in it: it has threads for files and look-ups, and signals.
+ * What it waits for is one descriptor in our set, and it is run when that
+ * becomes readable, or when something of its was started or closed, which it
+ * sees to only when it runs.
+ *
+ * A write to a broken pipe raises SIGPIPE: a library may not change the host's
+ * disposition, so the loop blocks the signal in its own thread for as long as
+ * it runs.
  */
 #include "io/loop.h"
 
@@ -31,15 +33,20 @@ enum {
     SCRATCH_KEPT = 1024 * 1024, /* one huge message is no reason to hold it */
 };
 
-void fl_loop_refresh(fl_loop *loop)
+static void read_clock(fl_loop *loop)
 {
     if (loop->driven) {
         loop->now = fl_clock_now(&loop->clock);
         return;
     }
-    if (!loop->running) /* else libuv did, when its poll returned */
-        uv_update_time(&loop->uv);
+    uv_update_time(&loop->uv);
     loop->now = uv_now(&loop->uv);
+}
+
+void fl_loop_refresh(fl_loop *loop)
+{
+    if (loop->driven || !loop->running) /* else the turn did */
+        read_clock(loop);
 }
 
 void fl_loop_eat_sigpipe(void)
@@ -68,94 +75,51 @@ static void on_wake(uv_async_t *wake)
     fl_loop_run_posts(wake->data);
 }
 
-static void on_tick(uv_timer_t *tick)
+/* uv_run() does nothing when nothing is alive, and yet has something to do:
+ * it enters descriptors in its set, and tells who was closed. */
+static void run_guest(fl_loop *loop)
 {
-    fl_loop *loop = tick->data;
-
-    loop->tick_armed = false; /* the wheel turns before the next poll */
-}
-
-/* Sees to it that the poll ends in time. A tick that is armed too early costs
- * one idle turn; to rearm it whenever an idle timeout moves would cost more. */
-static void arm_tick(fl_loop *loop)
-{
-    uint64_t due;
-
-    if (loop->driven || loop->wheel->running == 0 ||
-        !fl_wheel_next(loop->wheel, &due))
-        return;
-    if (loop->tick_armed && loop->tick_due <= due)
-        return;
-    uv_timer_start(&loop->tick, on_tick, due > loop->now ? due - loop->now : 0,
-                   0);
-    loop->tick_due = due;
-    loop->tick_armed = true;
-}
-
-static void on_before_poll(uv_prepare_t *prepare)
-{
-    fl_loop *loop = prepare->data;
-
-    fl_loop_refresh(loop);
-    fl_wheel_turn(loop);
-    run_dirty(loop);
-    arm_tick(loop);
-    if (!fl_list_empty(&loop->dirty))
-        uv_async_send(&loop->wake);
-}
-
-static void on_after_poll(uv_check_t *check)
-{
-    fl_loop *loop = check->data;
-
-    fl_loop_refresh(loop);
-    run_dirty(loop);
-}
-
-static void init_handles(fl_loop *loop)
-{
-    uv_prepare_init(&loop->uv, &loop->before_poll);
-    uv_check_init(&loop->uv, &loop->after_poll);
-    uv_timer_init(&loop->uv, &loop->tick);
-    loop->before_poll.data = loop->after_poll.data = loop;
-    loop->tick.data = loop->wake.data = loop;
-    uv_prepare_start(&loop->before_poll, on_before_poll);
-    uv_check_start(&loop->after_poll, on_after_poll);
-    /* None of these is a reason for the loop to go on. */
-    uv_unref((uv_handle_t *)&loop->before_poll);
-    uv_unref((uv_handle_t *)&loop->after_poll);
-    uv_unref((uv_handle_t *)&loop->tick);
+    loop->stirred = false;
+    uv_ref((uv_handle_t *)&loop->wake);
+    uv_run(&loop->uv, UV_RUN_NOWAIT);
     uv_unref((uv_handle_t *)&loop->wake);
 }
 
-/* libuv's part; what cannot fail comes last. */
+static void on_guest(fl_watch *watch, unsigned events)
+{
+    (void)events;
+    run_guest(FL_LIST_ENTRY(watch, fl_loop, guest));
+}
+
+static bool add_guest(fl_loop *loop)
+{
+    fl_watch_init(&loop->guest, on_guest);
+    loop->guest.fd = uv_backend_fd(&loop->uv);
+    return fl_poller_ask(&loop->poller, &loop->guest, EPOLLIN) == 0;
+}
+
+/* libuv's part, and the poller with it. */
 static bool init_uv(fl_loop *loop)
 {
     if (uv_loop_init(&loop->uv) != 0)
         return false;
-    if (uv_mutex_init(&loop->lock) != 0)
+    if (fl_poller_open(&loop->poller) != FL_OK)
         goto fail;
+    if (!add_guest(loop) || uv_mutex_init(&loop->lock) != 0)
+        goto fail_poller;
     if (uv_async_init(&loop->uv, &loop->wake, on_wake) != 0)
         goto fail_lock;
-    init_handles(loop);
+    loop->wake.data = loop;
+    uv_unref((uv_handle_t *)&loop->wake); /* no reason for it to go on */
     return true;
 
 fail_lock:
     uv_mutex_destroy(&loop->lock);
+fail_poller:
+    fl_poller_close(&loop->poller);
 fail:
     uv_loop_close(&loop->uv);
     return false;
-}
-
-/* One turn that does not wait. uv_run() would not poll when nothing is alive,
- * and a foreign loop needs the poll for two things: it enters our descriptors
- * in the backend, and it quiets a wake-up whose posts have been run. */
-static void poll_once(fl_loop *loop)
-{
-    uv_ref((uv_handle_t *)&loop->wake);
-    uv_run(&loop->uv, UV_RUN_NOWAIT);
-    if (loop->wheel->running == 0)
-        uv_unref((uv_handle_t *)&loop->wake);
 }
 
 fl_loop *fl_loop_new_with(const fl_loop_options *options)
@@ -182,7 +146,7 @@ fl_loop *fl_loop_new_with(const fl_loop_options *options)
     fl_list_init(&loop->posts);
     fl_pool_init(&loop->pool);
     fl_buf_init(&loop->scratch, SCRATCH_MAX);
-    poll_once(loop);
+    run_guest(loop);
     return loop;
 }
 
@@ -207,14 +171,13 @@ void fl_loop_free(fl_loop *loop)
         fl_loop_step(loop);
     assert(loop->live == 0);
     assert(loop->wheel->running == 0);
-    uv_close((uv_handle_t *)&loop->before_poll, NULL);
-    uv_close((uv_handle_t *)&loop->after_poll, NULL);
-    uv_close((uv_handle_t *)&loop->tick, NULL);
+    assert(loop->poller.wanted == 0);
     uv_close((uv_handle_t *)&loop->wake, NULL);
     uv_walk(&loop->uv, assert_closing, NULL);
     /* A look-up whose stream was closed may still be on its thread. */
     while (uv_loop_close(&loop->uv) != 0)
         uv_run(&loop->uv, UV_RUN_ONCE);
+    fl_poller_close(&loop->poller);
     uv_mutex_destroy(&loop->lock);
     fl_pool_deinit(&loop->pool);
     fl_buf_reset(&loop->scratch);
@@ -225,8 +188,48 @@ void fl_loop_free(fl_loop *loop)
 
 static bool is_left(fl_loop *loop)
 {
-    return uv_loop_alive(&loop->uv) || !fl_list_empty(&loop->dirty) ||
-           fl_loop_has_posts(loop);
+    return loop->poller.wanted > 0 || loop->wheel->running > 0 ||
+           loop->stirred || !fl_list_empty(&loop->dirty) ||
+           uv_loop_alive(&loop->uv) || fl_loop_has_posts(loop);
+}
+
+/* Until the wheel must turn, by a clock that is read now: a foreign loop may
+ * have been busy for a while since the last turn. */
+static int until_due(const fl_loop *loop)
+{
+    uint64_t due;
+
+    if (!fl_wheel_next(loop->wheel, &due))
+        return -1;
+    uint64_t now =
+        loop->driven ? fl_clock_now(&loop->clock) : uv_hrtime() / 1000000;
+    uint64_t wait = due > now ? due - now : 0;
+    return wait < INT_MAX ? (int)wait : INT_MAX;
+}
+
+/* How long the poll may wait. A clock that is driven moves when it is told to,
+ * not while we wait. */
+static int patience(fl_loop *loop)
+{
+    if (!fl_list_empty(&loop->dirty) || loop->stirred || loop->stopping ||
+        !fl_list_empty(&loop->wheel->soon) || !is_left(loop))
+        return 0;
+    return loop->driven ? -1 : until_due(loop);
+}
+
+static void turn(fl_loop *loop, bool may_wait)
+{
+    fl_polled polled;
+
+    fl_wheel_turn(loop);
+    run_dirty(loop);
+    if (loop->stirred)
+        run_guest(loop);
+    fl_poller_wait(&loop->poller, may_wait ? patience(loop) : 0, &polled);
+    read_clock(loop);
+    fl_poller_tell(&polled);
+    run_dirty(loop);
+    run_dirty(loop); /* those that had nothing left, and closed */
 }
 
 static void enter(fl_loop *loop, sigset_t *mask)
@@ -255,48 +258,27 @@ void fl_loop_run(fl_loop *loop)
     sigset_t mask;
 
     enter(loop, &mask);
-    while (!loop->stopping && is_left(loop)) {
-        uv_run(&loop->uv, UV_RUN_DEFAULT);
-        fl_loop_run_posts(loop);
-        run_dirty(loop);
-    }
+    while (!loop->stopping && is_left(loop))
+        turn(loop, true);
     leave(loop, &mask);
 }
 
 void fl_loop_stop(fl_loop *loop)
 {
     loop->stopping = true;
-    uv_stop(&loop->uv);
 }
 
 int fl_loop_fd(const fl_loop *loop)
 {
-    return uv_backend_fd(&loop->uv);
+    return loop->poller.set;
 }
 
-/* Until the wheel must turn, by a clock that is read now: a foreign loop may
- * have been busy for a while since the last turn. */
-static int until_due(const fl_loop *loop)
-{
-    uint64_t due;
-
-    if (!fl_wheel_next(loop->wheel, &due))
-        return -1;
-    uint64_t now =
-        loop->driven ? fl_clock_now(&loop->clock) : uv_hrtime() / 1000000;
-    uint64_t wait = due > now ? due - now : 0;
-    return wait < INT_MAX ? (int)wait : INT_MAX;
-}
-
+/* A post has made the descriptor readable, so it needs no look here. */
 int fl_loop_timeout(const fl_loop *loop)
 {
-    if (!fl_list_empty(&loop->dirty))
+    if (!fl_list_empty(&loop->dirty) || loop->stirred)
         return 0;
-    /* A post has made the descriptor readable, so it needs no look here; and
-     * libuv says 0 when it has nothing to wait for, where we mean "never". */
-    int wait = until_due(loop);
-    int uv = uv_loop_alive(&loop->uv) ? uv_backend_timeout(&loop->uv) : -1;
-    return uv >= 0 && (wait < 0 || uv < wait) ? uv : wait;
+    return until_due(loop);
 }
 
 bool fl_loop_step(fl_loop *loop)
@@ -304,18 +286,15 @@ bool fl_loop_step(fl_loop *loop)
     sigset_t mask;
 
     enter(loop, &mask);
-    poll_once(loop);
-    run_dirty(loop);
+    turn(loop, false);
     bool left = is_left(loop);
     leave(loop, &mask);
     return left;
 }
 
-/* What libuv read when its poll returned: our own note is of before, and the
- * poll may have slept for an hour. */
 uint64_t fl_loop_now(const fl_loop *loop)
 {
-    return loop->driven || !loop->running ? loop->now : uv_now(&loop->uv);
+    return loop->now;
 }
 
 uint64_t fl_loop_unix(const fl_loop *loop)

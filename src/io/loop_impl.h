@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "io/loop.h"
+#include "io/poller.h"
 #include "io/timer.h"
 
 #include <uv.h>
@@ -29,13 +30,11 @@ typedef struct fl_wheel {
 } fl_wheel;
 
 struct fl_loop {
-    uv_loop_t uv;
-    uv_prepare_t before_poll;
-    uv_check_t after_poll;
-    uv_async_t wake; /* posts; and referenced while a timer runs */
-    uv_timer_t tick; /* ends the poll when the wheel has something due */
-    uint64_t tick_due;
-    bool tick_armed;
+    fl_poller poller;
+    uv_loop_t uv;    /* a guest: threads, look-ups, signals, posts */
+    uv_async_t wake; /* posts */
+    fl_watch guest;  /* what libuv waits for */
+    bool stirred;    /* it has to be run, for something of its has changed */
     bool running;
     bool stopping;
     bool driven; /* `clock` is a test's, and time is what it says */
@@ -57,8 +56,14 @@ struct fl_loop {
     char read[FL_LOOP_READ]; /* lent to whoever reads */
 };
 
-/* Brings fl_loop_now() up to date. */
+/* Brings fl_loop_now() up to date, outside of a turn: within one it is. */
 void fl_loop_refresh(fl_loop *loop);
+
+/* To be called when a handle of libuv's was started or closed. */
+static inline void fl_loop_stir(fl_loop *loop)
+{
+    loop->stirred = true;
+}
 
 /*
  * A write to a pipe nobody reads raises SIGPIPE. The loop holds it back while

@@ -55,6 +55,7 @@ fl_signals *fl_signals_watch(fl_loop *loop, fl_task *task, void *user)
         uv_unref((uv_handle_t *)handle);
         uv_signal_start(handle, on_signal, numbers[i]);
     }
+    fl_loop_stir(loop);
     if (signals->open == 0) {
         loop->live--;
         fl_mem_free(signals);
@@ -83,6 +84,7 @@ void fl_signals_on_hangup(fl_signals *signals, fl_task *task)
     handle->data = signals;
     uv_unref((uv_handle_t *)handle);
     uv_signal_start(handle, on_hangup, SIGHUP);
+    fl_loop_stir(signals->loop);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -102,4 +104,5 @@ void fl_signals_close(fl_signals *signals)
     signals->closing = true;
     for (unsigned i = 0, n = signals->open; i < n; i++)
         uv_close((uv_handle_t *)&signals->handles[i], on_closed);
+    fl_loop_stir(signals->loop);
 }

@@ -1,8 +1,8 @@
 /*
- * stream.c - a stream's life: start, reading, end, close.
+ * stream.c - a stream's life: start, end, close.
  *
- * The state only ever moves forward. To close never frees: the memory goes when
- * libuv has given back the last handle, or at the end of the turn, whichever is
+ * The state only ever moves forward. To close never frees: the memory goes at
+ * the end of the turn, or when the last file operation is over, whichever is
  * later. So a stream may be closed from any of its callbacks; whoever made the
  * callback looks at the state afterwards and needs no other guard.
  *
@@ -34,7 +34,8 @@ fl_stream *fl_stream_new(fl_loop *loop, fl_stream_shared *shared)
         return NULL;
     stream->loop = loop;
     stream->shared = fl_stream_shared_ref(shared);
-    stream->handle.any.data = stream;
+    fl_watch_init(&stream->in, fl_stream_on_in);
+    fl_watch_init(&stream->out, fl_stream_on_out);
     fl_list_init(&stream->dirty);
     fl_buf_init(&stream->out_buf, shared->limits.out_max);
     fl_timer_init(&stream->timer, loop, on_timer, stream);
@@ -44,8 +45,9 @@ fl_stream *fl_stream_new(fl_loop *loop, fl_stream_shared *shared)
 
 void fl_stream_discard(fl_stream *stream)
 {
-    assert(stream->holds == 0 && stream->slow == NULL);
+    assert(stream->holds == 0);
     fl_timer_stop(&stream->timer);
+    fl_stream_drop_ends(stream);
     fl_list_remove(&stream->dirty);
     fl_stream_drop_output(stream);
     fl_stream_file_free(stream);
@@ -102,7 +104,6 @@ void fl_stream_rebind(fl_stream *stream, const fl_stream_events *events,
 
 void fl_stream_connected(fl_stream *stream)
 {
-    stream->in = stream->out = &stream->handle.stream;
     if (stream->tunnel == NULL) {
         fl_stream_arrived(stream);
         return;
@@ -132,76 +133,6 @@ void fl_stream_opened(fl_stream *stream)
         stream->events->on_open(stream->user);
 }
 
-static void lend(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
-{
-    const fl_stream *stream = handle->data;
-
-    (void)wanted;
-    buf->base = stream->loop->read;
-    buf->len = sizeof stream->loop->read;
-}
-
-static void take(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
-{
-    fl_stream *stream = handle->data;
-
-    if (n > 0)
-        fl_stream_received(stream, (fl_span){buf->base, (size_t)n});
-    else if (n == UV_EOF)
-        fl_stream_at_eof(stream);
-    else if (n < 0)
-        fl_stream_fail(stream, "read", (int)n);
-}
-
-void fl_stream_received(fl_stream *stream, fl_span raw)
-{
-    if (stream->tunnel != NULL)
-        fl_tunnel_feed(stream, raw);
-    else if (stream->tls != NULL)
-        fl_tls_layer_feed(stream, raw);
-    else
-        fl_stream_deliver(stream, raw);
-}
-
-void fl_stream_deliver(fl_stream *stream, fl_span bytes)
-{
-    if (!stream->quiet) {
-        stream->events->on_data(stream->user, bytes);
-        return;
-    }
-    if (stream->thrown < FL_STREAM_UPLOAD)
-        stream->thrown += (uint32_t)bytes.len;
-    fl_stream_mark(stream); /* perhaps that was all, and we can go */
-}
-
-/* A hang-up without TLS' own goodbye is for the layer to judge. */
-void fl_stream_at_eof(fl_stream *stream)
-{
-    bool was_ended = stream->ended;
-
-    stream->ended = true;
-    stream->reading = false;
-    if (stream->tunnel != NULL)
-        fl_tunnel_at_eof(stream);
-    else if (stream->tls != NULL)
-        fl_tls_layer_at_eof(stream);
-    else if (!was_ended)
-        fl_stream_ended(stream);
-}
-
-void fl_stream_ended(fl_stream *stream)
-{
-    stream->ended = true;
-    fl_stream_update_reading(stream);
-    if (!stream->quiet) {
-        fl_error end = {.status = FL_END};
-        fl_error_set(&end, FL_END, "%s", fl_status_text(FL_END));
-        stream->events->on_end(stream->user, &end);
-    } else if (stream->finished) {
-        fl_stream_close(stream);
-    }
-}
-
 void fl_stream_break(fl_stream *stream, const fl_error *error)
 {
     if (!fl_stream_usable(stream))
@@ -221,56 +152,9 @@ void fl_stream_fail(fl_stream *stream, const char *doing, int code)
 {
     fl_error error;
 
-    if (code == UV_EPIPE)
-        fl_loop_eat_sigpipe();
     fl_error_set(&error, fl_status_from_uv(code), "%s: %s", doing,
                  fl_uv_text(code));
     fl_stream_break(stream, &error);
-}
-
-static bool wants_reading(const fl_stream *stream)
-{
-    if (stream->ended)
-        return false;
-    if (stream->state == FL_STREAM_OPEN) /* a quiet one reads to throw away */
-        return (stream->quiet || !stream->paused) &&
-               !fl_tls_layer_holds(stream->tls);
-    return stream->state == FL_STREAM_OPENING && stream->in != NULL;
-}
-
-void fl_stream_update_reading(fl_stream *stream)
-{
-    bool wanted = wants_reading(stream);
-    int rc = 0;
-
-    if (wanted == stream->reading)
-        return;
-    stream->reading = wanted;
-    if (fl_stream_file_in(stream)) {
-        if (wanted)
-            fl_stream_file_read(stream);
-        return;
-    }
-    if (stream->in == NULL)
-        return;
-    if (wanted)
-        rc = uv_read_start(stream->in, lend, take);
-    else
-        uv_read_stop(stream->in);
-    if (rc < 0) {
-        stream->late = (int8_t)fl_status_from_uv(rc);
-        fl_stream_mark(stream);
-    }
-}
-
-void fl_stream_pause(fl_stream *stream, bool paused)
-{
-    stream->paused = paused;
-    fl_stream_update_reading(stream);
-    /* Bytes that were read already wait in a layer or a file's buffer. */
-    if (!paused && stream->state == FL_STREAM_OPEN &&
-        (stream->tls != NULL || stream->files != NULL))
-        fl_stream_mark(stream);
 }
 
 static void tell_late(fl_stream *stream)
@@ -290,6 +174,17 @@ static void turn_open(fl_stream *stream)
         fl_stream_file_turn(stream);
     if (stream->state == FL_STREAM_OPEN)
         fl_stream_flush(stream);
+    fl_stream_read_on(stream);
+}
+
+static void turn_opening(fl_stream *stream)
+{
+    if (stream->connecting != NULL) {
+        fl_connect_begin(stream);
+        return;
+    }
+    fl_stream_flush(stream);
+    fl_stream_read_on(stream);
 }
 
 static void let_go(fl_stream *stream)
@@ -313,10 +208,7 @@ void fl_stream_turn(fl_stream *stream)
         turn_open(stream);
         break;
     case FL_STREAM_OPENING:
-        if (stream->connecting != NULL && stream->in == NULL)
-            fl_connect_begin(stream);
-        else
-            fl_stream_flush(stream);
+        turn_opening(stream);
         break;
     case FL_STREAM_CLOSING:
         let_go(stream);
@@ -342,13 +234,14 @@ void fl_stream_release(fl_stream *stream)
         let_go(stream);
 }
 
-void fl_stream_closed(uv_handle_t *handle)
+void fl_stream_drop_ends(fl_stream *stream)
 {
-    fl_stream *stream = handle->data;
-
-    if (handle != &stream->handle.any)
-        fl_mem_free(handle);
-    fl_stream_release(stream);
+    if (stream->out.fd == stream->in.fd)
+        stream->out.fd = -1;
+    fl_poller_drop(&stream->loop->poller, &stream->in);
+    fl_poller_drop(&stream->loop->poller, &stream->out);
+    stream->blocked = stream->has_input = false;
+    fl_stream_weigh(stream);
 }
 
 void fl_stream_close(fl_stream *stream)
@@ -364,11 +257,7 @@ void fl_stream_close(fl_stream *stream)
         fl_connect_abort(stream);
     if (stream->files != NULL)
         fl_stream_file_close(stream);
-    if (stream->in != NULL)
-        uv_close((uv_handle_t *)stream->in, fl_stream_closed);
-    if (stream->out != NULL && stream->out != stream->in)
-        uv_close((uv_handle_t *)stream->out, fl_stream_closed);
-    stream->in = stream->out = NULL;
+    fl_stream_drop_ends(stream);
     if (stream->holds == 0)
         fl_stream_mark(stream);
 }
@@ -402,7 +291,7 @@ static void open_timed_out(fl_stream *stream)
     char name[FL_STREAM_NAME];
     fl_error error;
 
-    if (stream->in == NULL) {
+    if (stream->connecting != NULL) {
         fl_connect_timed_out(stream);
         return;
     }

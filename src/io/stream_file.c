@@ -22,6 +22,7 @@ struct fl_stream_files {
     uv_fs_t write;
     int in; /* -1: the end is not a file */
     int out;
+    fl_buf piece; /* being written */
     bool read_busy;
     bool write_busy;
     ssize_t held; /* what a read gave while paused: bytes, 0 at the end */
@@ -36,6 +37,7 @@ fl_status fl_stream_add_file(fl_stream *stream, int fd, bool is_in)
         if (stream->files == NULL)
             return FL_E_NOMEM;
         stream->files->in = stream->files->out = -1;
+        stream->files->piece = (fl_buf){.max = stream->out_buf.max};
         stream->files->read_busy = stream->files->write_busy = false;
         stream->files->has_held = false;
         stream->files->read.data = stream->files->write.data = stream;
@@ -56,7 +58,9 @@ bool fl_stream_file_out(const fl_stream *stream)
 
 size_t fl_stream_file_memory(const fl_stream *stream)
 {
-    return stream->files != NULL ? sizeof *stream->files : 0;
+    return stream->files != NULL
+               ? sizeof *stream->files + stream->files->piece.cap
+               : 0;
 }
 
 /* Passes on what a read gave; any of these may close the stream. */
@@ -121,33 +125,63 @@ void fl_stream_file_turn(fl_stream *stream)
     hand_over_and_go_on(stream, files->held);
 }
 
+size_t fl_stream_file_unwritten(const fl_stream *stream)
+{
+    return stream->files != NULL ? fl_buf_len(&stream->files->piece) : 0;
+}
+
+static void drop_piece(fl_stream *stream)
+{
+    fl_buf *piece = &stream->files->piece;
+
+    fl_buf_truncate(piece, 0);
+    fl_pool_return(&stream->loop->pool, piece);
+}
+
+static void on_write(uv_fs_t *request);
+
+static int write_on(fl_stream *stream)
+{
+    fl_stream_files *files = stream->files;
+    uv_buf_t buf = {files->piece.ptr + files->piece.start,
+                    fl_buf_len(&files->piece)};
+    int rc = uv_fs_write(&stream->loop->uv, &files->write, files->out, &buf, 1,
+                         -1, on_write);
+
+    if (rc < 0) {
+        drop_piece(stream);
+        return rc;
+    }
+    stream->progress_at = fl_loop_now(stream->loop);
+    files->write_busy = true;
+    stream->holds++;
+    return 0;
+}
+
 static void on_write(uv_fs_t *request)
 {
     fl_stream *stream = request->data;
-    fl_buf *buf = &stream->slow->buf;
+    fl_buf *piece = &stream->files->piece;
     ssize_t n = request->result;
 
     uv_fs_req_cleanup(request);
     stream->files->write_busy = false;
     if (n > 0)
-        fl_buf_consume(buf, (size_t)n);
-    if (n >= 0 && fl_buf_len(buf) > 0 && fl_stream_usable(stream))
-        fl_stream_file_write(stream);
-    else
+        fl_buf_consume(piece, (size_t)n);
+    if (n >= 0 && fl_buf_len(piece) > 0 && fl_stream_usable(stream))
+        n = write_on(stream);
+    if (!stream->files->write_busy) {
+        drop_piece(stream);
         fl_stream_sent(stream, n < 0 ? (int)n : 0);
+    }
     fl_stream_release(stream);
 }
 
-void fl_stream_file_write(fl_stream *stream)
+int fl_stream_file_write(fl_stream *stream, fl_buf *piece)
 {
-    fl_stream_files *files = stream->files;
-    fl_buf *rest = &stream->slow->buf;
-    uv_buf_t buf = {rest->ptr + rest->start, fl_buf_len(rest)};
-
-    uv_fs_write(&stream->loop->uv, &files->write, files->out, &buf, 1, -1,
-                on_write);
-    files->write_busy = true;
-    stream->holds++;
+    stream->files->piece = *piece;
+    *piece = (fl_buf){.max = piece->max};
+    return write_on(stream);
 }
 
 static void close_fd(int *fd)
@@ -180,6 +214,7 @@ void fl_stream_file_free(fl_stream *stream)
         return;
     close_fd(&stream->files->in);
     close_fd(&stream->files->out);
+    drop_piece(stream);
     fl_mem_free(stream->files);
     stream->files = NULL;
 }

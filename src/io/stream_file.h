@@ -4,6 +4,7 @@
 #ifndef FL_IO_STREAM_FILE_H
 #define FL_IO_STREAM_FILE_H
 
+#include "base/buf.h"
 #include "io/stream.h"
 
 /* Makes `fd` one end of the stream, which owns it from here on if this says
@@ -19,8 +20,11 @@ void fl_stream_file_read(fl_stream *stream);
 /* Hands out what was read while the stream was paused. */
 void fl_stream_file_turn(fl_stream *stream);
 
-/* Writes what stream->slow holds, then calls fl_stream_sent(). */
-void fl_stream_file_write(fl_stream *stream);
+/* Takes the piece, writes it, then calls fl_stream_sent(). Below zero: libuv's
+ * code. */
+FL_MUST_USE int fl_stream_file_write(fl_stream *stream, fl_buf *piece);
+/* How much of that is left; 0: nothing is being written. */
+size_t fl_stream_file_unwritten(const fl_stream *stream);
 void fl_stream_file_end_output(fl_stream *stream);
 
 /* Closes what no thread works on now; _free closes the rest. */

@@ -2,10 +2,11 @@
  * stream_impl.h - the inside of a stream, for the files of this room only.
  *
  * An idle TCP stream is this one object. What only some streams need, or only
- * for some time, hangs off it and is allocated when the need comes: output the
- * system would not take, TLS, a connect under way, ends that are plain files.
+ * for some time, hangs off it and is allocated when the need comes: TLS, a
+ * connect under way, ends that are plain files.
  *
- *   stream.c         a stream's life: start, reading, end, close
+ *   stream.c         a stream's life: start, end, close
+ *   stream_in.c      its input: edges, reads, pauses
  *   stream_out.c     its output: gather, flush, wait
  *   stream_socket.c  limits, socket options, names
  *   stream_pair.c    making one of two descriptors
@@ -29,14 +30,6 @@ typedef struct fl_stream_shared {
     size_t refs;
     fl_stream_limits limits;
 } fl_stream_shared;
-
-/* Output the system did not take at once; stays put until it has. */
-typedef struct fl_stream_slow {
-    uv_write_t request;
-    fl_buf buf;
-    size_t seen;          /* how much was left when we last looked */
-    uint64_t progress_at; /* when that was less than before */
-} fl_stream_slow;
 
 typedef struct fl_stream_files fl_stream_files;
 typedef struct fl_tls_layer fl_tls_layer;
@@ -62,14 +55,8 @@ typedef enum fl_stream_job {
 } fl_stream_job;
 
 struct fl_stream {
-    union {
-        uv_handle_t any;
-        uv_stream_t stream;
-        uv_tcp_t tcp;
-        uv_pipe_t pipe;
-    } handle;
-    uv_stream_t *in;  /* &handle, a block of its own, or NULL: none, a file */
-    uv_stream_t *out; /* the same as `in` for a socket */
+    fl_watch in;  /* none: closed, or a file */
+    fl_watch out; /* the same descriptor for a socket, entered as `in` alone */
     fl_loop *loop;
     const fl_stream_events *events;
     void *user;
@@ -77,7 +64,7 @@ struct fl_stream {
     fl_list dirty;  /* in loop->dirty while the turn's end concerns us */
     fl_buf out_buf; /* gathered this turn */
     fl_timer timer;
-    fl_stream_slow *slow;
+    uint64_t progress_at; /* when the other side last took some, if `blocked` */
     fl_stream_files *files;
     fl_tls_layer *tls;
     fl_connecting *connecting;
@@ -88,21 +75,25 @@ struct fl_stream {
     int8_t late;       /* fl_status: a failure to be told when the turn ends */
     uint8_t state;     /* fl_stream_state */
     uint8_t job;       /* fl_stream_job */
-    uint8_t holds;     /* handles and file operations that must end first */
+    uint8_t holds;     /* file operations that must end first */
     bool quiet : 1;    /* closing after a flush: no callbacks any more */
     bool paused : 1;
     bool reading : 1;
-    bool ended : 1; /* nothing more will come in */
+    bool has_input : 1; /* there is something to be read, perhaps */
+    bool to_end : 1;    /* ... and a short read does not mean it was all */
+    bool weighs : 1;    /* the loop goes on for its sake */
+    bool ended : 1;     /* nothing more will come in */
     bool want_drain : 1;
     bool own_drain : 1;
     bool stuffed : 1;   /* the system would take no more this turn */
+    bool blocked : 1;   /* ... and tells when it will */
     bool finishing : 1; /* our direction is to end when all is sent */
     bool finished : 1;
     bool lingering : 1; /* the peer is to end its side before we close */
     bool patient : 1;   /* with a peer that takes nothing */
 };
 
-static_assert(sizeof(struct fl_stream) <= 472, "an idle stream stays small");
+static_assert(sizeof(struct fl_stream) <= 264, "an idle stream stays small");
 
 FL_MUST_USE fl_stream_shared *
 fl_stream_shared_new(const fl_stream_limits *limits);
@@ -115,8 +106,9 @@ FL_MUST_USE fl_stream *fl_stream_new(fl_loop *loop, fl_stream_shared *shared);
 /* Takes back a stream nobody has seen yet and that has no handle. */
 void fl_stream_discard(fl_stream *stream);
 
-/* Makes `fd`, which is taken, failure included, the stream's two ends. */
-FL_MUST_USE fl_status fl_stream_adopt(fl_stream *stream, int fd, bool is_tcp);
+/* Makes the socket `fd`, which does not block and is taken, failure included,
+ * the stream's two ends. */
+FL_MUST_USE fl_status fl_stream_adopt(fl_stream *stream, int fd);
 
 /* TCP_NODELAY and friends, as the limits say; what fails is left as it is. */
 void fl_stream_tune(int fd, const fl_stream_limits *limits);
@@ -150,22 +142,40 @@ void fl_stream_ended(fl_stream *stream);
 void fl_stream_break(fl_stream *stream, const fl_error *error);
 void fl_stream_fail(fl_stream *stream, const char *doing, int code);
 
+/* A file operation has ended; the last one of a closing stream lets it go. */
+void fl_stream_release(fl_stream *stream);
+/* Closes what it has of descriptors, files aside. */
+void fl_stream_drop_ends(fl_stream *stream);
+
+/* stream_in.c: the poller is asked to tell of input. Below zero: libuv's
+ * code. */
+FL_MUST_USE int fl_stream_listen(fl_stream *stream);
+/* What the poller tells of its ends. */
+fl_watch_fn fl_stream_on_in, fl_stream_on_out;
+/* Reads what is there, as long as that is wanted. */
+void fl_stream_read_on(fl_stream *stream);
+/* The same, but the end that is behind it is not told. */
+void fl_stream_hear_out(fl_stream *stream);
 /* Starts or stops reading, as state and pause ask. */
 void fl_stream_update_reading(fl_stream *stream);
+/* To be called when what it waits for has changed. */
+void fl_stream_weigh(fl_stream *stream);
 
-/* A handle or file operation has ended; the last one of a closing stream lets
- * it go. _closed is for uv_close(). */
-void fl_stream_release(fl_stream *stream);
-void fl_stream_closed(uv_handle_t *handle);
-
-/* stream_out.c */
+/* stream_out.c: gives some of the bytes to the system, past what was gathered.
+ * How many it took; below zero: libuv's code. */
+FL_MUST_USE ssize_t fl_stream_give(const fl_stream *stream, fl_span bytes);
 void fl_stream_flush(fl_stream *stream);
+/* The system takes output again. */
+void fl_stream_unblock(fl_stream *stream);
+/* What a file was given is written, or `code` says why not. */
 void fl_stream_sent(fl_stream *stream, int code);
 void fl_stream_check_progress(fl_stream *stream);
 void fl_stream_drop_output(fl_stream *stream);
 
 /* connect.c */
 void fl_connect_begin(fl_stream *stream);
+/* The attempt has come to something. */
+void fl_connect_ready(fl_stream *stream);
 void fl_connect_abort(fl_stream *stream);
 void fl_connect_free(fl_connecting *connecting);
 void fl_connect_timed_out(fl_stream *stream);

@@ -2,16 +2,15 @@
  * stream_out.c - a stream's output: gather, flush, wait.
  *
  * Writes are appended to out_buf and the stream is put on the loop's dirty
- * list; at the end of the turn uv_try_write() takes the lot with one system
- * call and no epoll_ctl (a long turn's output goes in pieces, see send_early).
- * That is the whole story for a peer that reads.
+ * list; at the end of the turn one system call takes the lot (a long turn's
+ * output goes in pieces, see send_early). That is the whole story for a peer
+ * that reads.
  *
- * For one that does not, what was left over moves, as it is, to a block of its
- * own that lies still while uv_write() works on it; new writes gather in
- * out_buf meanwhile, and go when it is done. libuv does not tell of partial
- * progress, so the send timeout samples the queue four times in its length.
+ * For one that does not, what was left over stays where it is, new writes
+ * gather behind it, and the poller is asked to tell of room; that is the only
+ * time an end is entered for output. When nothing is taken for the length of
+ * the send timeout, the stream breaks.
  */
-#include "base/mem.h"
 #include "base/span.h"
 #include "base/status.h"
 #include "io/stream_file.h"
@@ -20,6 +19,7 @@
 #include "io/uv_status.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,23 +27,28 @@
 #include <unistd.h>
 
 enum {
-    SAMPLES = 4,
-    EARLY = 2048,    /* bytes; measured: at 64 in flight, twice the rate */
-    LAST_READS = 16, /* of 64 KiB: as much as a pipe can hold */
+    EARLY = 2048, /* bytes; measured: at 64 in flight, twice the rate */
 };
-
-static size_t slow_left(const fl_stream *stream)
-{
-    if (stream->slow == NULL)
-        return 0;
-    return stream->out != NULL ? uv_stream_get_write_queue_size(stream->out)
-                               : fl_buf_len(&stream->slow->buf);
-}
 
 size_t fl_stream_pending(const fl_stream *stream)
 {
-    return fl_buf_len(&stream->out_buf) + slow_left(stream) +
+    return fl_buf_len(&stream->out_buf) + fl_stream_file_unwritten(stream) +
            fl_tls_layer_pending(stream->tls);
+}
+
+ssize_t fl_stream_give(const fl_stream *stream, fl_span bytes)
+{
+    ssize_t n;
+
+    do
+        n = write(stream->out.fd, bytes.ptr, bytes.len);
+    while (n < 0 && errno == EINTR);
+    if (n >= 0)
+        return n;
+    int code = -errno;
+    if (code == UV_EPIPE)
+        fl_loop_eat_sigpipe();
+    return code;
 }
 
 /*
@@ -57,13 +62,10 @@ static void send_early(fl_stream *stream)
 
     /* only while the loop runs does it hold SIGPIPE back */
     if (fl_buf_len(gathered) < EARLY || stream->state != FL_STREAM_OPEN ||
-        stream->out == NULL || stream->tls != NULL || stream->slow != NULL ||
+        stream->out.fd < 0 || stream->tls != NULL || stream->blocked ||
         stream->stuffed || !stream->loop->running)
         return;
-    uv_buf_t buf = {gathered->ptr + gathered->start, fl_buf_len(gathered)};
-    int taken = uv_try_write(stream->out, &buf, 1);
-    if (taken == UV_EPIPE)
-        fl_loop_eat_sigpipe();
+    ssize_t taken = fl_stream_give(stream, fl_buf_view(gathered));
     stream->stuffed = taken < 0 || (size_t)taken < fl_buf_len(gathered);
     if (taken > 0)
         fl_buf_consume(gathered, (size_t)taken);
@@ -127,58 +129,65 @@ char *fl_stream_last_write(fl_stream *stream, size_t len)
 
 void fl_stream_drop_output(fl_stream *stream)
 {
+    stream->blocked = false;
+    fl_stream_weigh(stream);
     fl_buf_truncate(&stream->out_buf, 0);
     fl_pool_return(&stream->loop->pool, &stream->out_buf);
 }
 
-static void on_written(uv_write_t *request, int code)
+/* Asks to be told of room, or not to; below zero: libuv's code. A socket is
+ * entered once, for both its ends. */
+static int ask_for_room(fl_stream *stream, bool wanted)
 {
-    fl_stream_sent(request->data, code);
+    fl_poller *poller = &stream->loop->poller;
+    unsigned room = EPOLLOUT | (unsigned)EPOLLET;
+
+    if (stream->out.fd == stream->in.fd)
+        return fl_poller_ask(poller, &stream->in,
+                             wanted ? stream->in.asked | EPOLLOUT
+                                    : stream->in.asked & ~(unsigned)EPOLLOUT);
+    if (wanted)
+        return fl_poller_ask(poller, &stream->out, room);
+    fl_poller_stop(poller, &stream->out);
+    return 0;
 }
 
-/* Hands the rest of `piece` to libuv, or to the thread pool for a file. */
-static int send_slowly(fl_stream *stream, fl_buf *piece)
+/* The rest has to wait; below zero: libuv's code. */
+static int block(fl_stream *stream, bool took_some)
 {
-    fl_stream_slow *slow = fl_mem_alloc(sizeof *slow);
-
-    if (slow == NULL)
-        return UV_ENOMEM;
-    slow->buf = *piece;
-    slow->seen = fl_buf_len(piece);
-    slow->progress_at = fl_loop_now(stream->loop);
-    slow->request.data = stream;
-    *piece = (fl_buf){.max = piece->max};
-    stream->slow = slow;
-    if (stream->out == NULL) {
-        fl_stream_file_write(stream);
-        return 0;
-    }
-    uv_buf_t buf = {slow->buf.ptr + slow->buf.start, slow->seen};
-    int rc = uv_write(&slow->request, stream->out, &buf, 1, on_written);
-    if (rc < 0) {
-        stream->slow = NULL;
-        fl_buf_reset(&slow->buf);
-        fl_mem_free(slow);
-    }
-    return rc;
+    if (took_some || stream->job != FL_STREAM_JOB_SEND ||
+        !fl_timer_running(&stream->timer))
+        stream->progress_at = fl_loop_now(stream->loop);
+    stream->blocked = true;
+    fl_stream_weigh(stream);
+    return ask_for_room(stream, true);
 }
 
-/* Below zero: libuv's error. Else `piece` is empty now. */
+/* Who goes on being told would hear of each byte that is taken. */
+void fl_stream_unblock(fl_stream *stream)
+{
+    stream->blocked = false;
+    fl_stream_weigh(stream);
+    (void)!ask_for_room(stream, false);
+    fl_stream_mark(stream);
+}
+
+/* Below zero: libuv's error. Else `piece` is empty now, or has to wait. */
 static int push(fl_stream *stream, fl_buf *piece)
 {
-    fl_span bytes = fl_buf_view(piece);
-    int taken = UV_EAGAIN;
+    bool took_some = false;
 
-    if (stream->out != NULL) {
-        uv_buf_t buf = {piece->ptr + piece->start, bytes.len};
-        taken = uv_try_write(stream->out, &buf, 1);
-    }
-    if (taken < 0 && taken != UV_EAGAIN)
-        return taken;
-    if (taken > 0)
+    if (stream->out.fd < 0)
+        return fl_stream_file_write(stream, piece);
+    while (fl_buf_len(piece) > 0) {
+        ssize_t taken = fl_stream_give(stream, fl_buf_view(piece));
+        if (taken == UV_EAGAIN)
+            return block(stream, took_some);
+        if (taken < 0)
+            return (int)taken;
         fl_buf_consume(piece, (size_t)taken);
-    if (fl_buf_len(piece) > 0)
-        return send_slowly(stream, piece);
+        took_some = true;
+    }
     fl_pool_return(&stream->loop->pool, piece);
     return 0;
 }
@@ -186,31 +195,24 @@ static int push(fl_stream *stream, fl_buf *piece)
 /* The other side is to see an end of file. */
 static void end_output(fl_stream *stream)
 {
-    uv_os_fd_t fd;
-
     stream->finished = true;
-    if (stream->out == NULL) {
+    if (stream->out.fd < 0) {
         fl_stream_file_end_output(stream);
         return;
     }
     /* A pipe is no socket and is only closed; a socket may have been given
      * to us as two descriptors, and closing one of those ends nothing. */
-    if (uv_fileno((uv_handle_t *)stream->out, &fd) == 0)
-        shutdown(fd, SHUT_WR);
-    if (stream->out != stream->in) {
-        uv_close((uv_handle_t *)stream->out, fl_stream_closed);
-        stream->out = NULL;
-    }
+    shutdown(stream->out.fd, SHUT_WR);
+    if (stream->out.fd != stream->in.fd)
+        fl_poller_drop(&stream->loop->poller, &stream->out);
 }
 
 static bool has_unread(const fl_stream *stream)
 {
-    uv_os_fd_t fd;
     int unread = 0;
 
-    return stream->in != NULL && stream->in == stream->out &&
-           uv_fileno((uv_handle_t *)stream->in, &fd) == 0 &&
-           ioctl(fd, FIONREAD, &unread) == 0 && unread > 0;
+    return stream->in.fd >= 0 && stream->in.fd == stream->out.fd &&
+           ioctl(stream->in.fd, FIONREAD, &unread) == 0 && unread > 0;
 }
 
 /* To close a socket with input unread is to reset it, and a reset overtakes
@@ -223,15 +225,18 @@ static bool may_go(const fl_stream *stream)
             !has_unread(stream));
 }
 
+static bool is_waiting(const fl_stream *stream)
+{
+    return stream->blocked || fl_stream_file_unwritten(stream) > 0;
+}
+
 static void watch_progress(fl_stream *stream)
 {
-    uint64_t limit = stream->shared->limits.send_timeout_ms;
-
-    if (stream->slow == NULL || stream->patient ||
+    if (!is_waiting(stream) || stream->patient ||
         fl_timer_running(&stream->timer))
         return;
     stream->job = FL_STREAM_JOB_SEND;
-    fl_timer_start(&stream->timer, limit / SAMPLES + (limit < SAMPLES));
+    fl_timer_start(&stream->timer, stream->shared->limits.send_timeout_ms);
 }
 
 void fl_stream_be_patient(fl_stream *stream)
@@ -284,35 +289,17 @@ static void settle(fl_stream *stream)
 
 /* Of two pipes one breaks at a time. Who does not listen any more may have
  * said why, before: that is heard first. */
-static void hear_out(fl_stream *stream)
-{
-    char *bytes = stream->loop->read;
-    uv_os_fd_t fd;
-    ssize_t n;
-
-    if (stream->in == NULL || stream->in == stream->out ||
-        stream->in->type != UV_NAMED_PIPE ||
-        uv_fileno((uv_handle_t *)stream->in, &fd) != 0)
-        return;
-    for (int i = 0; i < LAST_READS && stream->reading; i++) {
-        n = read(fd, bytes, sizeof stream->loop->read);
-        if (n <= 0)
-            break;
-        fl_stream_received(stream, (fl_span){bytes, (size_t)n});
-    }
-}
-
 static void fail_write(fl_stream *stream, int code)
 {
-    if (code == UV_EPIPE)
-        hear_out(stream);
+    if (code == UV_EPIPE && stream->in.fd != stream->out.fd)
+        fl_stream_hear_out(stream);
     fl_stream_fail(stream, "write", code);
 }
 
 void fl_stream_flush(fl_stream *stream)
 {
     stream->stuffed = false;
-    while (stream->slow == NULL && fl_stream_usable(stream)) {
+    while (!is_waiting(stream) && fl_stream_usable(stream)) {
         fl_buf *piece = &stream->out_buf;
         if (stream->tls != NULL && (piece = fl_tls_layer_seal(stream)) == NULL)
             return; /* it broke the stream */
@@ -329,12 +316,6 @@ void fl_stream_flush(fl_stream *stream)
 
 void fl_stream_sent(fl_stream *stream, int code)
 {
-    fl_stream_slow *slow = stream->slow;
-
-    stream->slow = NULL;
-    fl_buf_truncate(&slow->buf, 0);
-    fl_pool_return(&stream->loop->pool, &slow->buf);
-    fl_mem_free(slow);
     if (!fl_stream_usable(stream))
         return;
     if (code < 0)
@@ -346,20 +327,16 @@ void fl_stream_sent(fl_stream *stream, int code)
 void fl_stream_check_progress(fl_stream *stream)
 {
     uint64_t limit = stream->shared->limits.send_timeout_ms;
-    uint64_t now = fl_loop_now(stream->loop);
-    size_t left = slow_left(stream);
+    uint64_t since = fl_loop_now(stream->loop) - stream->progress_at;
     fl_error error;
 
-    if (stream->slow == NULL)
+    if (!is_waiting(stream))
         return;
-    if (left != stream->slow->seen) {
-        stream->slow->seen = left;
-        stream->slow->progress_at = now;
-    } else if (now - stream->slow->progress_at >= limit) {
-        fl_error_set(&error, FL_E_TIMEOUT,
-                     "the other side took nothing for %" PRIu64 " ms", limit);
-        fl_stream_break(stream, &error);
+    if (since < limit) {
+        fl_timer_start(&stream->timer, limit - since);
         return;
     }
-    watch_progress(stream);
+    fl_error_set(&error, FL_E_TIMEOUT,
+                 "the other side took nothing for %" PRIu64 " ms", limit);
+    fl_stream_break(stream, &error);
 }

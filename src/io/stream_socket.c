@@ -63,21 +63,12 @@ void fl_stream_shared_unref(fl_stream_shared *shared)
         fl_mem_free(shared);
 }
 
-fl_status fl_stream_adopt(fl_stream *stream, int fd, bool is_tcp)
+fl_status fl_stream_adopt(fl_stream *stream, int fd)
 {
-    uv_loop_t *uv = &stream->loop->uv;
-    int rc = is_tcp ? uv_tcp_init(uv, &stream->handle.tcp)
-                    : uv_pipe_init(uv, &stream->handle.pipe, 0);
-
-    stream->handle.any.data = stream;
-    if (rc == 0) {
-        stream->holds++;
-        stream->in = stream->out = &stream->handle.stream;
-        rc = is_tcp ? uv_tcp_open(&stream->handle.tcp, fd)
-                    : uv_pipe_open(&stream->handle.pipe, fd);
-    }
+    stream->in.fd = stream->out.fd = fd;
+    int rc = fl_stream_listen(stream);
     if (rc < 0)
-        close(fd);
+        fl_stream_drop_ends(stream);
     return fl_status_from_uv(rc);
 }
 
@@ -103,14 +94,28 @@ void fl_stream_tune(int fd, const fl_stream_limits *limits)
                    sizeof limits->send_buffer);
 }
 
-static bool name_tcp(const uv_stream_t *end, char name[FL_STREAM_NAME])
+/* AF_INET and so on; below zero: it is no socket. */
+static int domain_of(int fd)
+{
+    int domain;
+    socklen_t len = sizeof domain;
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 ? domain
+                                                                     : -1;
+}
+
+static bool is_socket(const fl_stream *stream)
+{
+    return stream->in.fd >= 0 && stream->in.fd == stream->out.fd;
+}
+
+static bool name_tcp(int fd, char name[FL_STREAM_NAME])
 {
     struct sockaddr_storage peer;
-    int len = sizeof peer;
+    socklen_t len = sizeof peer;
     char text[FL_INET_NAME];
 
-    if (uv_tcp_getpeername((const uv_tcp_t *)end, (struct sockaddr *)&peer,
-                           &len) != 0)
+    if (getpeername(fd, (struct sockaddr *)&peer, &len) != 0)
         return false;
     fl_inet_name((struct sockaddr *)&peer, text);
     snprintf(name, FL_STREAM_NAME, "%.*s", FL_STREAM_NAME - 1, text);
@@ -119,27 +124,27 @@ static bool name_tcp(const uv_stream_t *end, char name[FL_STREAM_NAME])
 
 void fl_stream_peer_name(const fl_stream *stream, char name[FL_STREAM_NAME])
 {
-    const uv_stream_t *end = stream->in != NULL ? stream->in : stream->out;
+    int fd = stream->in.fd >= 0 ? stream->in.fd : stream->out.fd;
+    int domain = fd >= 0 ? domain_of(fd) : -1;
 
-    if (end == NULL)
+    if (domain == AF_INET || domain == AF_INET6) {
+        if (!name_tcp(fd, name))
+            snprintf(name, FL_STREAM_NAME, "%s", "nobody");
+    } else {
+        bool nobody = fd < 0 && stream->files == NULL;
         snprintf(name, FL_STREAM_NAME, "%s",
-                 stream->files != NULL ? "pipe" : "nobody");
-    else if (end->type != UV_TCP)
-        snprintf(name, FL_STREAM_NAME, "%s",
-                 stream->in == stream->out ? "unix" : "pipe");
-    else if (!name_tcp(end, name))
-        snprintf(name, FL_STREAM_NAME, "%s", "nobody");
+                 nobody              ? "nobody"
+                 : is_socket(stream) ? "unix"
+                                     : "pipe");
+    }
 }
 
 bool fl_stream_peer_left(const fl_stream *stream)
 {
-    struct pollfd watch = {.events = POLLRDHUP};
-    uv_os_fd_t fd;
+    struct pollfd watch = {.fd = stream->in.fd, .events = POLLRDHUP};
 
-    if (stream->in == NULL || stream->in != stream->out ||
-        uv_fileno((const uv_handle_t *)stream->in, &fd) != 0)
+    if (!is_socket(stream))
         return false;
-    watch.fd = fd;
     return poll(&watch, 1, 0) == 1 &&
            (watch.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
@@ -148,12 +153,9 @@ bool fl_stream_peer_user(const fl_stream *stream, uid_t *user)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
-    uv_os_fd_t fd;
 
-    if (stream->in == NULL || stream->in != stream->out ||
-        stream->in->type != UV_NAMED_PIPE ||
-        uv_fileno((const uv_handle_t *)stream->in, &fd) != 0 ||
-        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+    if (!is_socket(stream) || domain_of(stream->in.fd) != AF_UNIX ||
+        getsockopt(stream->in.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
         return false;
     *user = peer.uid;
     return true;
@@ -163,8 +165,6 @@ size_t fl_stream_memory(const fl_stream *stream)
 {
     size_t sum = sizeof *stream + stream->out_buf.cap;
 
-    if (stream->slow != NULL)
-        sum += sizeof *stream->slow + stream->slow->buf.cap;
     return sum + fl_stream_file_memory(stream) +
            fl_tls_layer_memory(stream->tls) +
            fl_connect_memory(stream->connecting) +

@@ -15,23 +15,32 @@
 enum { SECOND = 1000000000 };
 
 struct fl_ticker {
-    uv_poll_t poll;
+    fl_watch watch;
+    fl_timer end; /* once it is closing */
     fl_loop *loop;
     fl_task *task;
     void *user;
-    int fd;
     bool closing;
 };
 
-static void on_tick(uv_poll_t *poll, int status, int events)
+static void on_tick(fl_watch *watch, unsigned events)
 {
-    fl_ticker *ticker = poll->data;
+    fl_ticker *ticker = FL_LIST_ENTRY(watch, fl_ticker, watch);
     uint64_t times;
 
     (void)events;
-    if (status < 0 || read(ticker->fd, &times, sizeof times) != sizeof times)
+    if (read(watch->fd, &times, sizeof times) != sizeof times)
         return; /* it was set anew meanwhile */
     ticker->task(ticker->user);
+}
+
+static void on_end(fl_timer *timer, void *user)
+{
+    fl_ticker *ticker = user;
+
+    (void)timer;
+    ticker->loop->live--;
+    fl_mem_free(ticker);
 }
 
 fl_ticker *fl_ticker_open(fl_loop *loop, fl_task *task, void *user)
@@ -41,22 +50,18 @@ fl_ticker *fl_ticker_open(fl_loop *loop, fl_task *task, void *user)
     if (ticker == NULL)
         return NULL;
     *ticker = (fl_ticker){.loop = loop, .task = task, .user = user};
-    ticker->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (ticker->fd < 0)
-        goto fail;
-    if (uv_poll_init(&loop->uv, &ticker->poll, ticker->fd) != 0)
-        goto fail;
-    ticker->poll.data = ticker;
+    fl_timer_init(&ticker->end, loop, on_end, ticker);
+    fl_watch_init(&ticker->watch, on_tick);
+    ticker->watch.fd =
+        timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (ticker->watch.fd < 0 ||
+        fl_poller_ask(&loop->poller, &ticker->watch, EPOLLIN) < 0) {
+        fl_poller_drop(&loop->poller, &ticker->watch);
+        fl_mem_free(ticker);
+        return NULL;
+    }
     loop->live++;
-    uv_unref((uv_handle_t *)&ticker->poll);
-    uv_poll_start(&ticker->poll, UV_READABLE, on_tick);
     return ticker;
-
-fail:
-    if (ticker->fd >= 0)
-        close(ticker->fd);
-    fl_mem_free(ticker);
-    return NULL;
 }
 
 void fl_ticker_set(fl_ticker *ticker, uint64_t at_ns)
@@ -67,16 +72,7 @@ void fl_ticker_set(fl_ticker *ticker, uint64_t at_ns)
                      .tv_nsec = (long)(at % SECOND)},
     };
 
-    timerfd_settime(ticker->fd, TFD_TIMER_ABSTIME, &when, NULL);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    fl_ticker *ticker = handle->data;
-
-    ticker->loop->live--;
-    close(ticker->fd);
-    fl_mem_free(ticker);
+    timerfd_settime(ticker->watch.fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
 void fl_ticker_close(fl_ticker *ticker)
@@ -84,5 +80,6 @@ void fl_ticker_close(fl_ticker *ticker)
     if (ticker == NULL || ticker->closing)
         return;
     ticker->closing = true;
-    uv_close((uv_handle_t *)&ticker->poll, on_closed);
+    fl_poller_drop(&ticker->loop->poller, &ticker->watch);
+    fl_timer_start(&ticker->end, 0);
 }

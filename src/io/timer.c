@@ -91,12 +91,6 @@ static void turn_to(fl_wheel *wheel, uint64_t now)
         wheel->now = now;
 }
 
-static void count_out(fl_loop *loop)
-{
-    if (--loop->wheel->running == 0)
-        uv_unref((uv_handle_t *)&loop->wake);
-}
-
 void fl_wheel_turn(fl_loop *loop)
 {
     fl_list due;
@@ -108,7 +102,7 @@ void fl_wheel_turn(fl_loop *loop)
     fl_list_move(&due, &loop->wheel->soon);
     while ((node = fl_list_take(&due)) != NULL) {
         fl_timer *timer = FL_LIST_ENTRY(node, fl_timer, node);
-        count_out(loop);
+        loop->wheel->running--;
         timer->fn(timer, timer->user);
     }
 }
@@ -128,8 +122,7 @@ void fl_timer_start(fl_timer *timer, uint64_t ms)
     assert(loop->now < FAR);
     timer->due = ms < FAR - loop->now ? loop->now + ms : FAR;
     place(loop->wheel, timer);
-    if (loop->wheel->running++ == 0)
-        uv_ref((uv_handle_t *)&loop->wake);
+    loop->wheel->running++;
 }
 
 void fl_timer_stop(fl_timer *timer)
@@ -137,5 +130,5 @@ void fl_timer_stop(fl_timer *timer)
     if (!fl_timer_running(timer))
         return;
     fl_list_remove(&timer->node);
-    count_out(timer->loop);
+    timer->loop->wheel->running--;
 }

@@ -169,12 +169,9 @@ static void send_alert(fl_stream *stream)
 {
     fl_tls_layer *layer = stream->tls;
 
-    if (stream->out == NULL || stream->slow != NULL ||
-        fl_buf_len(&layer->out) == 0)
+    if (stream->out.fd < 0 || stream->blocked || fl_buf_len(&layer->out) == 0)
         return;
-    uv_buf_t buf = {layer->out.ptr + layer->out.start, fl_buf_len(&layer->out)};
-    if (uv_try_write(stream->out, &buf, 1) == UV_EPIPE)
-        fl_loop_eat_sigpipe();
+    (void)!fl_stream_give(stream, fl_buf_view(&layer->out));
     fl_buf_truncate(&layer->out, 0);
 }
 
@@ -334,7 +331,8 @@ fl_buf *fl_tls_layer_seal(fl_stream *stream)
 {
     fl_tls_layer *layer = stream->tls;
 
-    if (!layer->is_shaken || stream->state != FL_STREAM_OPEN)
+    if (!layer->is_shaken || stream->state != FL_STREAM_OPEN ||
+        fl_buf_len(&layer->out) > 0)
         return &layer->out;
     ERR_clear_error();
     if (fl_buf_len(&stream->out_buf) > 0 && !seal_piece(stream)) {

@@ -59,13 +59,12 @@ static void refuse(fl_stream *stream, fl_status status, const char *what)
 
 void fl_tunnel_begin(fl_stream *stream)
 {
-    char *request = stream->tunnel->request;
-    uv_buf_t buf = {request, strlen(request)};
-    int taken = uv_try_write(stream->out, &buf, 1);
+    fl_span request = fl_span_of(stream->tunnel->request);
+    ssize_t taken = fl_stream_give(stream, request);
 
     if (taken < 0)
-        fl_stream_fail(stream, "proxy: write", taken);
-    else if ((size_t)taken < buf.len)
+        fl_stream_fail(stream, "proxy: write", (int)taken);
+    else if ((size_t)taken < request.len)
         refuse(stream, FL_E_IO, "it does not take our request");
 }
 

@@ -44,12 +44,12 @@ static void test_stream_idle_is_one_small_object(void **state)
     io_pair(loop, NULL, &a, &b);
     assert_int_equal(probe_start(&a), FL_OK);
     assert_int_equal(probe_start(&b), FL_OK);
-    assert_true(fl_stream_memory(a.stream) <= 480);
+    assert_true(fl_stream_memory(a.stream) <= 264);
     assert_int_equal(probe_say(&a, "hello"), FL_OK);
-    assert_true(fl_stream_memory(a.stream) > 480);
+    assert_true(fl_stream_memory(a.stream) > 264);
     io_until(loop, a.received == 5);
-    assert_true(fl_stream_memory(a.stream) <= 480);
-    assert_true(fl_stream_memory(b.stream) <= 480);
+    assert_true(fl_stream_memory(a.stream) <= 264);
+    assert_true(fl_stream_memory(b.stream) <= 264);
     io_end(loop, (probe *[]){&a, &b}, 2);
 }
 
@@ -250,7 +250,7 @@ static void test_stream_tells_when_a_slow_reader_made_room(void **state)
     assert_true(fl_stream_pending(a.stream) <= MEGA / 2);
     io_until(loop, (got += slurp(peer, sent)) == sent);
     assert_int_equal(fl_stream_pending(a.stream), 0);
-    assert_true(fl_stream_memory(a.stream) <= 480);
+    assert_true(fl_stream_memory(a.stream) <= 264);
     io_end(loop, (probe *[]){&a}, 1);
     close(peer);
 }
