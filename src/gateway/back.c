@@ -383,6 +383,7 @@ void fl_back_leave(fl_back *back)
         fl_route_desert(back->replica);
     if (--back->leans > 0)
         return;
+    back->idle_since = fl_loop_now(loop_of(back));
     if (back->closing) {
         if (back->lane == NULL)
             free_back(back);

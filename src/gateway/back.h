@@ -46,6 +46,7 @@ struct fl_back {
     uint64_t last_number;        /* of the lane before, and of those before */
     fl_list questions;           /* the server's, not answered yet */
     unsigned leans;              /* fronts and errands */
+    uint64_t idle_since;         /* when there were none any more */
     fl_outputs outputs;
     fl_timer timer;  /* deadlines, or idleness */
     uint64_t due_ms; /* when it ends, if it is for a deadline */

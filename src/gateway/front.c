@@ -471,6 +471,7 @@ static void on_closed(fl_link *link, const fl_error *why)
     fl_to_legacy_left(front);
     fl_to_modern_left(front);
     fl_front_leave_back(front);
+    fl_route_front_left(front);
     fl_list_remove(&front->node);
     free_front(front);
     fl_gateway_left(route->gateway);

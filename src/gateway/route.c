@@ -16,6 +16,7 @@
 #include "json/nav.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum {
     KEY_MAX = 4 * 1024 * 1024,
@@ -207,6 +208,37 @@ static fl_back *name_spare(fl_back *spare, fl_span key, fl_error *error)
     return NULL;
 }
 
+/* Of those that nobody leans on, the one that has waited longest. */
+static fl_back *find_idlest(const fl_route *route)
+{
+    fl_back *found = NULL;
+
+    for (fl_list *node = route->backs.next; node != &route->backs;
+         node = node->next) {
+        fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
+        if (back->leans == 0 && !back->spare && !back->closing &&
+            (found == NULL || back->idle_since < found->idle_since))
+            found = back;
+    }
+    return found;
+}
+
+/* Who waits for somebody to come again gives way to somebody who has come. It
+ * takes a while to go, and so there may be more than `max` for that long, but
+ * not without end. */
+static bool has_room(fl_route *route, unsigned max)
+{
+    fl_error why = {.status = FL_OK};
+
+    if (route->back_count < max)
+        return true;
+    fl_back *idle = route->back_count / 2 < max ? find_idlest(route) : NULL;
+    if (idle == NULL)
+        return false;
+    fl_back_close(idle, &why);
+    return true;
+}
+
 static fl_back *open_back(fl_replica *replica, fl_span key, fl_span params,
                           const fl_revision *offered, fl_error *error)
 {
@@ -221,10 +253,10 @@ static fl_back *open_back(fl_replica *replica, fl_span key, fl_span params,
         spare->own = false;
         return name_spare(spare, key, error);
     }
-    if (route->back_count >= max) {
+    if (!has_room(route, max)) {
         fl_error_set(error, FL_BUSY,
                      "%u conversations with the server are open, and no more "
-                     "are allowed (max_children)",
+                     "are allowed: --max-children (max_children)",
                      max);
         return NULL;
     }
@@ -270,6 +302,28 @@ fl_status fl_front_principal(const fl_front *front, fl_buf *out)
         return fl_buf_printf(out, "#%" PRIu64, front->number);
     fl_link_get_info(front->link, &link); /* of HTTP it has no port */
     return fl_buf_append(out, fl_span_of(link.peer));
+}
+
+/* A client on a channel is known by its link alone: when that has gone, nobody
+ * can come for what was opened for it. */
+void fl_route_front_left(const fl_front *front)
+{
+    char whose[32];
+    int len = snprintf(whose, sizeof whose, "#%" PRIu64 "\n", front->number);
+    fl_list *backs = &front->route->backs, *node = backs->next;
+
+    if (front->principal != 0 || (front->traits & FL_LINK_CHANNEL) == 0)
+        return;
+    while (node != backs) {
+        fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
+        node = node->next;
+        if (back->closing || !fl_span_starts(fl_buf_view(&back->key),
+                                             (fl_span){whose, (size_t)len}))
+            continue;
+        back->own = true;
+        fl_back_lean(back);
+        fl_back_leave(back);
+    }
 }
 
 /* Whose it is: the user, as far as we know him, and what his client says. */

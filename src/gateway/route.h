@@ -96,6 +96,9 @@ fl_back *fl_route_twin(const fl_back *back, fl_replica *replica,
 /* A back is ready: if it turned out that all can share it, they do. */
 void fl_route_share(fl_back *back);
 
+/* A client has gone, and nobody leans on what was its alone. */
+void fl_route_front_left(const fl_front *front);
+
 /* A back is going: nobody is to be sent to it any more. */
 void fl_route_forget(fl_route *route, const fl_back *back);
 

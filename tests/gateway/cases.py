@@ -46,8 +46,9 @@ class Scripted:
         self.target, self.path = target, Path(path)
 
     def seen(self, what=None):
+        # what comes after the last line end is not whole yet
         entries = [json.loads(line)
-                   for line in self.path.read_text().splitlines()]
+                   for line in self.path.read_text().split('\n')[:-1]]
         return [one for one in entries if what in (None, one['what'])]
 
     def heard(self, method=None):

@@ -329,6 +329,35 @@ def a_session_gets_a_child_that_was_ready():
         until(lambda: len(living(server)) == 1, 'one is kept')
 
 
+def what_was_one_connections_alone_goes_with_it():
+    for revision in (L4, MODERN):
+        with scripted('stdio', L4) as server, \
+                gateway(server, '--child', 'auto', fronts=('tcp',)) as gate:
+            with gate.client('tcp', revision) as client:
+                client.begin()
+                equal(text_of(client.call('echo', {'text': 'x'})), 'x')
+                equal(len(living(server)), 1)
+            until(lambda server=server: not living(server), 'it has gone')
+
+
+def who_waits_for_nobody_gives_way():
+    """Clients that come and go, and more of them than there may be children:
+    none is turned away, and none that is still there is disturbed."""
+    with scripted('stdio', L4) as server, \
+            gateway(server, '--child', 'auto', '--max-children', '2',
+                    fronts=('http',)) as gate:
+        with gate.client('http', L4) as first:
+            first.begin()
+            for number in range(6):
+                with gate.client('http', MODERN) as other:
+                    other.name = f'client {number}'
+                    other.begin()
+                    equal(text_of(other.call('echo', {'text': 'x'})), 'x')
+            equal(text_of(first.call('echo', {'text': 'y'})), 'y')
+            require(pids(server)[0] in living(server), 'the first has gone')
+        require(len(set(pids(server))) >= 6, 'they shared', pids(server))
+
+
 def initialize_is_answered_while_the_child_boots():
     for revision in (L4, MODERN):
         with between('tcp', revision, 'stdio', L4, '--child', 'shared',
@@ -361,6 +390,8 @@ for one in (a_killed_child_fails_its_calls_at_once,
             every_request_has_a_child_of_its_own,
             requests_wait_when_there_are_too_many_children,
             a_session_gets_a_child_that_was_ready,
+            what_was_one_connections_alone_goes_with_it,
+            who_waits_for_nobody_gives_way,
             initialize_is_answered_while_the_child_boots):
     fact(one.__name__.replace('_', ' '), one)
 
