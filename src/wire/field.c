@@ -18,7 +18,7 @@
 
 #include <assert.h>
 
-enum { SLOTS = 128 };
+enum { SLOTS = 256 };
 
 #define SLOT(len, first) (((len)*19u + (unsigned char)(first)) % SLOTS)
 
@@ -43,6 +43,7 @@ static const uint8_t slots[SLOTS] = {
     [SLOT(10, 'c')] = FL_FIELD_CONNECTION,
     [SLOT(16, 'c')] = FL_FIELD_CONTENT_ENCODING,
     [SLOT(14, 'c')] = FL_FIELD_CONTENT_LENGTH,
+    [SLOT(23, 'c')] = FL_FIELD_CONTENT_SECURITY_POLICY,
     [SLOT(12, 'c')] = FL_FIELD_CONTENT_TYPE,
     [SLOT(6, 'c')] = FL_FIELD_COOKIE,
     [SLOT(4, 'd')] = FL_FIELD_DATE,
@@ -57,11 +58,13 @@ static const uint8_t slots[SLOTS] = {
     [SLOT(14, 'm')] = FL_FIELD_MCP_SESSION_ID,
     [SLOT(6, 'o')] = FL_FIELD_ORIGIN,
     [SLOT(16, 'p')] = FL_FIELD_PROXY_CONNECTION,
+    [SLOT(15, 'r')] = FL_FIELD_REFERRER_POLICY,
     [SLOT(11, 'r')] = FL_FIELD_RETRY_AFTER,
     [SLOT(24, 's')] = FL_FIELD_SEC_WEBSOCKET_EXTENSIONS,
     [SLOT(17, 's')] = FL_FIELD_SEC_WEBSOCKET_KEY,
     [SLOT(22, 's')] = FL_FIELD_SEC_WEBSOCKET_PROTOCOL,
     [SLOT(21, 's')] = FL_FIELD_SEC_WEBSOCKET_VERSION,
+    [SLOT(25, 's')] = FL_FIELD_STRICT_TRANSPORT_SECURITY,
     [SLOT(2, 't')] = FL_FIELD_TE,
     [SLOT(11, 't')] = FL_FIELD_TRACEPARENT,
     [SLOT(7, 't')] = FL_FIELD_TRAILER,
@@ -70,6 +73,8 @@ static const uint8_t slots[SLOTS] = {
     [SLOT(10, 'u')] = FL_FIELD_USER_AGENT,
     [SLOT(16, 'w')] = FL_FIELD_WWW_AUTHENTICATE,
     [SLOT(9, 'x')] = FL_FIELD_X_API_KEY,
+    [SLOT(22, 'x')] = FL_FIELD_X_CONTENT_TYPE_OPTIONS,
+    [SLOT(15, 'x')] = FL_FIELD_X_FRAME_OPTIONS,
     [SLOT(12, 'x')] = FL_FIELD_X_REQUEST_ID,
 };
 

@@ -22,6 +22,7 @@
     X(CONNECTION, "connection", false)                                         \
     X(CONTENT_ENCODING, "content-encoding", false)                             \
     X(CONTENT_LENGTH, "content-length", true)                                  \
+    X(CONTENT_SECURITY_POLICY, "content-security-policy", false)               \
     X(CONTENT_TYPE, "content-type", true)                                      \
     X(COOKIE, "cookie", false)                                                 \
     X(DATE, "date", true)                                                      \
@@ -36,11 +37,13 @@
     X(MCP_SESSION_ID, "mcp-session-id", true)                                  \
     X(ORIGIN, "origin", true)                                                  \
     X(PROXY_CONNECTION, "proxy-connection", false)                             \
+    X(REFERRER_POLICY, "referrer-policy", false)                               \
     X(RETRY_AFTER, "retry-after", true)                                        \
     X(SEC_WEBSOCKET_EXTENSIONS, "sec-websocket-extensions", false)             \
     X(SEC_WEBSOCKET_KEY, "sec-websocket-key", true)                            \
     X(SEC_WEBSOCKET_PROTOCOL, "sec-websocket-protocol", false)                 \
     X(SEC_WEBSOCKET_VERSION, "sec-websocket-version", false)                   \
+    X(STRICT_TRANSPORT_SECURITY, "strict-transport-security", false)           \
     X(TE, "te", false)                                                         \
     X(TRACEPARENT, "traceparent", true)                                        \
     X(TRAILER, "trailer", false)                                               \
@@ -49,6 +52,8 @@
     X(USER_AGENT, "user-agent", false)                                         \
     X(WWW_AUTHENTICATE, "www-authenticate", false)                             \
     X(X_API_KEY, "x-api-key", true)                                            \
+    X(X_CONTENT_TYPE_OPTIONS, "x-content-type-options", false)                 \
+    X(X_FRAME_OPTIONS, "x-frame-options", false)                               \
     X(X_REQUEST_ID, "x-request-id", true)
 
 typedef enum fl_field_id {

@@ -59,9 +59,15 @@ static void add(nv_list *list, fl_span name, fl_span value, uint8_t flags)
     };
 }
 
+/* Of a name that is there for ever. */
+static void add_known(nv_list *list, fl_span name, fl_span value, uint8_t flags)
+{
+    add(list, name, value, flags | NGHTTP2_NV_FLAG_NO_COPY_NAME);
+}
+
 static void add_pseudo(nv_list *list, fl_span name, fl_span value)
 {
-    add(list, name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME);
+    add_known(list, name, value, NGHTTP2_NV_FLAG_NONE);
 }
 
 static bool is_left_out(fl_field_id id)
@@ -77,9 +83,13 @@ static bool is_secret(fl_field_id id)
 
 static void add_field(nv_list *list, const fl_field *field, fl_field_id id)
 {
-    if (!is_left_out(id))
-        add(list, field->name, field->value,
-            is_secret(id) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE);
+    uint8_t flags =
+        is_secret(id) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
+
+    if (id == FL_FIELD_OTHER)
+        add(list, field->name, field->value, flags);
+    else if (!is_left_out(id))
+        add_known(list, fl_field_name(id), field->value, flags);
 }
 
 /* Of those each knows what it is. */
