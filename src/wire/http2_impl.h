@@ -48,6 +48,7 @@ typedef struct fl_http2 {
     struct fl_http2_stream *latest; /* that was looked for; or NULL */
     size_t gathered; /* bytes of ours, about, that nghttp2 has not been asked
                         for */
+    unsigned heads;  /* that we said */
 
     uint64_t second;  /* to which the two counts belong */
     unsigned resets;  /* requests that came to nothing */

@@ -7,6 +7,10 @@
  * marked never to enter a compression table, neither ours nor that of a proxy
  * further on (RFC 7541 7.1.3).
  *
+ * So is what is new on each message: in a table it would be no use to anybody,
+ * and push out what repeats. One in FLEETING_EVERY enters it all the same, for
+ * its name: the others refer to that.
+ *
  * Every function here leaves the codec at its end, which may free it: nothing
  * is touched after fl_http2_leave().
  */
@@ -20,20 +24,23 @@ enum {
     NV_OVERHEAD = 12,           /* what nghttp2 reckons per field, at most */
     BLOCK_MAX = 64 * 1024 - 64, /* what it sends at most, in all */
     HEAD_ABOUT = 64,            /* bytes of a head that is like the last one */
+    FLEETING_EVERY = 64,        /* heads */
 };
 
 typedef struct nv_list {
     nghttp2_nv nv[NV_MAX];
     size_t count;
     size_t size;
+    bool indexes; /* what is fleeting, too */
     char status[3];
     char length[20]; /* as long as 2^64 */
 } nv_list;
 
 /* Not by an initializer, which would clear ten kilobytes each time. */
-static void begin(nv_list *list)
+static void begin(nv_list *list, fl_http2 *h)
 {
     list->count = list->size = 0;
+    list->indexes = h->heads++ % FLEETING_EVERY == 0;
 }
 
 /* nghttp2 knows no const here, but it writes to none of it. */
@@ -81,10 +88,16 @@ static bool is_secret(fl_field_id id)
            id == FL_FIELD_COOKIE;
 }
 
+static bool is_fleeting(fl_field_id id)
+{
+    return id == FL_FIELD_X_REQUEST_ID || id == FL_FIELD_TRACEPARENT ||
+           id == FL_FIELD_LAST_EVENT_ID;
+}
+
 static void add_field(nv_list *list, const fl_field *field, fl_field_id id)
 {
-    uint8_t flags =
-        is_secret(id) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
+    bool unindexed = is_secret(id) || (is_fleeting(id) && !list->indexes);
+    uint8_t flags = unindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
 
     if (id == FL_FIELD_OTHER)
         add(list, field->name, field->value, flags);
@@ -171,7 +184,7 @@ static fl_status submit_request(fl_http2_stream *stream,
     nghttp2_data_provider body = {{.ptr = stream}, fl_http2_read};
     nv_list list;
 
-    begin(&list);
+    begin(&list, fl_http2_of(stream));
     add_pseudo(&list, FL_SPAN(":method"), heading->method);
     if (fl_span_equal(heading->method, FL_SPAN("CONNECT"))) {
         add_pseudo(&list, FL_SPAN(":authority"), heading->target);
@@ -263,7 +276,7 @@ static fl_status submit_response(fl_http2_stream *stream,
         has_no_body(stream, heading->status) || heading->length == 0;
     nv_list list;
 
-    begin(&list);
+    begin(&list, fl_http2_of(stream));
     add_status(&list, heading->status);
     if (heading->length >= 0 && heading->status != 204 &&
         heading->status != 304)

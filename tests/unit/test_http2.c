@@ -15,6 +15,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,62 @@ static void test_http2_asks_in_one_write(void **state)
     http_end_settle(&p.client, &p.server);
     assert_int_equal(p.server.body, 5);
     assert_int_equal(p.client.told[HTTP_END], 2);
+    close_pair(&p);
+}
+
+/* Bytes of a request whose id is new, the rest as in all of them. */
+static size_t ask_numbered(pair *p, unsigned number)
+{
+    char id[16];
+    fl_span text = {id, (size_t)snprintf(id, sizeof id, "id-%06u", number)};
+    const fl_field fields[] = {
+        FL_FIELD_SET(USER_AGENT, FL_SPAN("a client of some name")),
+        FL_FIELD_SET(X_REQUEST_ID, text),
+        {FL_SPAN("x-custom"), FL_SPAN("what is always the same"),
+         FL_FIELD_OTHER},
+    };
+    const fl_heading heading = {.method = FL_SPAN("GET"),
+                                .target = FL_SPAN("/"),
+                                .scheme = FL_SPAN("http"),
+                                .authority = FL_SPAN("a.test"),
+                                .fields = fields,
+                                .count = 3};
+
+    assert_int_equal(fl_http_ask(p->client.http, &heading, (fl_span){0}, NULL,
+                                 &p->client.exchange),
+                     FL_OK);
+    size_t written = p->client.out_len;
+    http_end_settle(&p->client, &p->server);
+    return written;
+}
+
+static void check_number(http_end *end, http_event event, fl_exchange *exchange)
+{
+    if (event == HTTP_HEAD) {
+        char wanted[16];
+        (void)snprintf(wanted, sizeof wanted, "id-%06u",
+                       (unsigned)end->told[HTTP_HEAD]);
+        assert_true(fl_span_equal(
+            fl_head_get(fl_exchange_head(exchange), FL_FIELD_X_REQUEST_ID),
+            fl_span_of(wanted)));
+    }
+    http_end_answer_all(end, event, exchange);
+}
+
+/* With every id in it the table would be full after some 70 of them. */
+static void test_http2_what_is_new_each_time_pushes_nothing_out(void **state)
+{
+    enum { FRAME_HEAD = 9, ID = 9, FEW = 8 };
+    pair p;
+
+    (void)state;
+    open_pair(&p, NULL);
+    p.server.act = check_number;
+    size_t first = ask_numbered(&p, 1);
+    for (unsigned i = 2; i < 300; i++)
+        assert_in_range(ask_numbered(&p, i), FRAME_HEAD, FRAME_HEAD + ID + FEW);
+    assert_true(first > 2 * (FRAME_HEAD + ID + FEW));
+    assert_int_equal(p.client.told[HTTP_END], 299);
     close_pair(&p);
 }
 
@@ -1157,6 +1214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http2_carries_a_request_and_its_answer),
         cmocka_unit_test(test_http2_asks_in_one_write),
+        cmocka_unit_test(test_http2_what_is_new_each_time_pushes_nothing_out),
         cmocka_unit_test(test_http2_gathers_what_is_asked_one_after_the_other),
         cmocka_unit_test(test_http2_gathers_so_much_and_no_more),
         cmocka_unit_test(test_http2_forgets_what_is_reset_before_it_left),
