@@ -293,8 +293,8 @@ static size_t count_open(const fl_http *http)
 
 static size_t size_of(const fl_http2_stream *stream)
 {
-    return sizeof *stream + stream->text.cap + stream->out.cap +
-           stream->cap * sizeof *stream->fields;
+    return sizeof *stream + stream->out.cap +
+           stream->cap * (sizeof *stream->fields + 2 * sizeof *stream->held);
 }
 
 static size_t memory(const fl_http *http)

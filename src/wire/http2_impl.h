@@ -29,6 +29,9 @@ typedef struct fl_http2_place {
 /* Blocks of up to so many steps are kept when nghttp2 gives them back. */
 enum { FL_HTTP2_STEP = 64, FL_HTTP2_STEPS = 32 };
 
+/* Pseudo fields whose values are kept. */
+enum { FL_HTTP2_PSEUDO = 4 };
+
 typedef struct fl_http2 {
     fl_http base;
     nghttp2_session *session;
@@ -82,11 +85,11 @@ typedef struct fl_http2_stream {
     fl_list news; /* in news, or alone */
 
     fl_head head;
-    fl_buf text;      /* what the head's spans point into */
-    fl_field *fields; /* pseudo ones first */
-    uint16_t pseudo;
+    fl_field *fields;
+    nghttp2_rcbuf **held; /* what the head's spans point into */
+    uint16_t held_count;
     uint16_t count;
-    uint16_t cap;
+    uint16_t cap; /* of `fields` */
     uint16_t bad; /* a status: what is wrong with the head */
     const char *what;
     size_t list_size; /* RFC 9113 10.5.1, trailers included */
@@ -161,8 +164,9 @@ bool fl_http2_tell(fl_http2 *h);
 
 /* http2_head.c: one field more; FL_E_NOMEM costs the stream. What else is
  * wrong is noted in `bad`. */
-FL_MUST_USE fl_status fl_http2_head_add(fl_http2_stream *stream, fl_span name,
-                                        fl_span value);
+FL_MUST_USE fl_status fl_http2_head_add(fl_http2_stream *stream,
+                                        nghttp2_rcbuf *name,
+                                        nghttp2_rcbuf *value);
 /* The head is whole, unless `bad` says otherwise. */
 void fl_http2_head_finish(fl_http2_stream *stream, bool has_body);
 /* Forgets it, for the next one or for good. */

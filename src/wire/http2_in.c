@@ -138,17 +138,15 @@ static int on_begin_headers(nghttp2_session *session,
 }
 
 static int on_header(nghttp2_session *session, const nghttp2_frame *frame,
-                     const uint8_t *name, size_t name_len, const uint8_t *value,
-                     size_t value_len, uint8_t flags, void *user)
+                     nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags,
+                     void *user)
 {
     fl_http2 *h = user;
     fl_http2_stream *stream = find(h, frame->hd.stream_id);
 
     (void)session;
     (void)flags;
-    if (stream == NULL ||
-        fl_http2_head_add(stream, (fl_span){(const char *)name, name_len},
-                          (fl_span){(const char *)value, value_len}) != FL_OK)
+    if (stream == NULL || fl_http2_head_add(stream, name, value) != FL_OK)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     return verdict(h);
 }
@@ -370,7 +368,7 @@ void fl_http2_listen(nghttp2_session_callbacks *callbacks)
                                                           on_begin_frame);
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks,
                                                             on_begin_headers);
-    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+    nghttp2_session_callbacks_set_on_header_callback2(callbacks, on_header);
     nghttp2_session_callbacks_set_on_invalid_header_callback2(
         callbacks, on_invalid_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);

@@ -37,8 +37,6 @@ fl_http2_stream *fl_http2_stream_new(fl_http2 *h)
     if (stream == NULL)
         return NULL;
     stream->base.http = &h->base;
-    if (stream->text.ptr == NULL)
-        fl_buf_init(&stream->text, h->base.limits.max_head);
     fl_buf_init(&stream->out,
                 (high < HIGH_MAX ? high : HIGH_MAX) + OUT_ABOVE_HIGH);
     fl_list_init(&stream->news);
@@ -49,8 +47,8 @@ fl_http2_stream *fl_http2_stream_new(fl_http2 *h)
 
 static void destroy(fl_http2_stream *stream)
 {
-    fl_buf_reset(&stream->text);
     fl_mem_free(stream->fields);
+    fl_mem_free(stream->held);
     fl_mem_free(stream);
 }
 
@@ -58,8 +56,8 @@ static void destroy(fl_http2_stream *stream)
 static void clean(fl_http2_stream *stream)
 {
     *stream = (fl_http2_stream){
-        .text = stream->text,
         .fields = stream->fields,
+        .held = stream->held,
         .cap = stream->cap,
     };
 }

@@ -200,6 +200,58 @@ static void test_http2_what_is_new_each_time_pushes_nothing_out(void **state)
     close_pair(&p);
 }
 
+static fl_exchange *ask_with(http_end *end, unsigned number, int64_t length)
+{
+    char text[32];
+    fl_span value = {
+        text, (size_t)snprintf(text, sizeof text, "what I say: %u", number)};
+    const fl_field fields[] = {
+        FL_FIELD_SET(USER_AGENT, value),
+        {FL_SPAN("x-custom"), value, FL_FIELD_OTHER},
+    };
+    const fl_heading heading = {.method = FL_SPAN("POST"),
+                                .target = FL_SPAN("/"),
+                                .scheme = FL_SPAN("http"),
+                                .authority = FL_SPAN("a.test"),
+                                .fields = fields,
+                                .count = 2,
+                                .length = length};
+    fl_exchange *exchange;
+
+    assert_int_equal(fl_http_request(end->http, &heading, NULL, &exchange),
+                     FL_OK);
+    return exchange;
+}
+
+/* The table has turned over many times before the first request is whole. */
+static void test_http2_a_head_outlives_the_table_it_came_from(void **state)
+{
+    pair p;
+
+    (void)state;
+    open_pair(&p, NULL);
+    fl_exchange *first = ask_with(&p.client, 0, 2);
+    http_end_settle(&p.client, &p.server);
+    fl_exchange *heard = p.server.exchange;
+    for (unsigned i = 1; i < 200; i++) {
+        (void)ask_with(&p.client, i, 0);
+        http_end_settle(&p.client, &p.server);
+    }
+    assert_int_equal(p.client.told[HTTP_END], 199);
+    const fl_head *head = fl_exchange_head(heard);
+    assert_non_null(head);
+    assert_true(fl_span_equal(head->authority, FL_SPAN("a.test")));
+    assert_true(fl_span_equal(fl_head_get(head, FL_FIELD_USER_AGENT),
+                              FL_SPAN("what I say: 0")));
+    assert_true(fl_span_equal(fl_head_find(head, FL_SPAN("x-custom")),
+                              FL_SPAN("what I say: 0")));
+    assert_int_equal(send_text(first, "hi"), FL_OK);
+    fl_exchange_finish(first);
+    http_end_settle(&p.client, &p.server);
+    assert_int_equal(p.client.told[HTTP_END], 200);
+    close_pair(&p);
+}
+
 static void open_gathering(pair *p)
 {
     *p = (pair){.server.act = http_end_answer_all, .client.gather = true};
@@ -1215,6 +1267,7 @@ int main(void)
         cmocka_unit_test(test_http2_carries_a_request_and_its_answer),
         cmocka_unit_test(test_http2_asks_in_one_write),
         cmocka_unit_test(test_http2_what_is_new_each_time_pushes_nothing_out),
+        cmocka_unit_test(test_http2_a_head_outlives_the_table_it_came_from),
         cmocka_unit_test(test_http2_gathers_what_is_asked_one_after_the_other),
         cmocka_unit_test(test_http2_gathers_so_much_and_no_more),
         cmocka_unit_test(test_http2_forgets_what_is_reset_before_it_left),
