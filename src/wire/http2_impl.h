@@ -43,10 +43,10 @@ typedef struct fl_http2 {
     size_t open;    /* exchanges the owner has */
     size_t running; /* streams that nghttp2 has */
     fl_buf held;    /* frames that `write` was too busy to take */
-    fl_list blocks; /* what nghttp2 has allocated */
-    size_t heap;    /* how much that is, with what is kept */
+    fl_list blocks; /* what nghttp2 has allocated, and what is kept of it */
+    size_t heap;    /* how much that is */
     size_t spare;   /* of it, what is kept */
-    fl_list spare_blocks[FL_HTTP2_STEPS];
+    struct fl_http2_block *spare_blocks[FL_HTTP2_STEPS];
 
     struct fl_http2_stream *latest; /* that was looked for; or NULL */
     size_t gathered; /* bytes of ours, about, that nghttp2 has not been asked

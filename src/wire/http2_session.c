@@ -4,7 +4,8 @@
  * Its memory comes through base/mem.h and is counted, and each block is in a
  * list, for one refusal is the end of the session: nghttp2 does not get out of
  * all of them unhurt, so from then on it is not called any more. It takes some
- * ten small blocks for a request, so a client keeps those given back. Windows
+ * ten small blocks for a request, so a client keeps those given back: they stay
+ * in that list, and besides are in a stack of their size. Windows
  * are opened by us as bodies are delivered, never by itself. The first frames,
  * our SETTINGS, are queued here and leave with the first call that writes.
  */
@@ -25,9 +26,10 @@ enum {
     FIRST_UNKNOWN = NGHTTP2_CONTINUATION + 1, /* frame type */
 };
 
-typedef struct block {
+typedef struct fl_http2_block {
     alignas(max_align_t) fl_list node;
-    size_t size; /* with this header */
+    size_t size;                 /* with this header */
+    struct fl_http2_block *next; /* among spare ones */
 } block;
 
 /* With the header. A server's connections are many, and mostly idle: for those
@@ -40,7 +42,7 @@ static size_t size_for(const fl_http2 *h, size_t size)
 }
 
 /* Where spare ones of this size are; NULL: such are not kept. */
-static fl_list *spare_for(fl_http2 *h, size_t size)
+static block **spare_for(fl_http2 *h, size_t size)
 {
     size_t step = size / FL_HTTP2_STEP - 1;
 
@@ -63,26 +65,26 @@ static void unlink_block(fl_http2 *h, block *old)
 
 static block *take_spare(fl_http2 *h, size_t size)
 {
-    fl_list *spare = spare_for(h, size);
-    fl_list *node = spare != NULL ? fl_list_take(spare) : NULL;
+    block **spare = spare_for(h, size);
+    block *taken = spare != NULL ? *spare : NULL;
 
-    if (node == NULL)
+    if (taken == NULL)
         return NULL;
+    *spare = taken->next;
     h->spare -= size;
-    h->heap -= size;
-    return FL_LIST_ENTRY(node, block, node);
+    return taken;
 }
 
 static void *allocate(size_t size, void *user)
 {
     fl_http2 *h = user;
-    block *fresh = NULL;
 
     if (size <= SIZE_MAX / 2) {
         size_t total = size_for(h, size);
-        fresh = take_spare(h, total);
-        if (fresh == NULL)
-            fresh = fl_mem_alloc(total);
+        block *fresh = take_spare(h, total);
+        if (fresh != NULL)
+            return fresh + 1;
+        fresh = fl_mem_alloc(total);
         if (fresh != NULL)
             return keep(h, fresh, total);
     }
@@ -128,23 +130,15 @@ static void release(void *bytes, void *user)
     if (bytes == NULL)
         return;
     block *old = (block *)bytes - 1;
-    fl_list *spare = spare_for(h, old->size);
+    block **spare = spare_for(h, old->size);
     if (spare == NULL || h->spare + old->size > SPARE_MAX) {
         unlink_block(h, old);
         fl_mem_free(old);
         return;
     }
-    fl_list_remove(&old->node);
-    fl_list_prepend(spare, &old->node);
+    old->next = *spare;
+    *spare = old;
     h->spare += old->size;
-}
-
-static void free_blocks(fl_list *list)
-{
-    fl_list *node;
-
-    while ((node = fl_list_take(list)) != NULL)
-        fl_mem_free(FL_LIST_ENTRY(node, block, node));
 }
 
 /* nghttp2 1.52 leaves a stream with a frame it has freed when memory runs out
@@ -152,12 +146,13 @@ static void free_blocks(fl_list *list)
  * been refused memory is not asked to clean up: we know its blocks. */
 void fl_http2_session_close(fl_http2 *h)
 {
+    fl_list *node;
+
     if (!h->exhausted)
         nghttp2_session_del(h->session);
     h->session = NULL;
-    free_blocks(&h->blocks);
-    for (size_t i = 0; i < FL_HTTP2_STEPS; i++)
-        free_blocks(&h->spare_blocks[i]);
+    while ((node = fl_list_take(&h->blocks)) != NULL)
+        fl_mem_free(FL_LIST_ENTRY(node, block, node));
 }
 
 static void set_options(nghttp2_option *option, const fl_http_limits *limits)
@@ -234,8 +229,6 @@ fl_status fl_http2_session_open(fl_http2 *h)
 {
     fl_buf_init(&h->held, HELD_MAX);
     fl_list_init(&h->blocks);
-    for (size_t i = 0; i < FL_HTTP2_STEPS; i++)
-        fl_list_init(&h->spare_blocks[i]);
     fl_status rc = make(h);
     if (rc != FL_OK)
         return rc;
