@@ -81,6 +81,13 @@ static void hold(fl_http2_stream *stream, nghttp2_rcbuf *bytes)
     stream->held[stream->held_count++] = bytes;
 }
 
+static fl_span span_of(nghttp2_rcbuf *bytes)
+{
+    nghttp2_vec vec = nghttp2_rcbuf_get_buf(bytes);
+
+    return (fl_span){(const char *)vec.base, vec.len};
+}
+
 static uint64_t number(fl_span digits)
 {
     uint64_t n = 0;
@@ -104,10 +111,10 @@ static fl_span *place_of(fl_head *head, fl_span name)
 
 /* nghttp2 has seen to it that each comes once, and before all fields. */
 static fl_status add_pseudo(fl_http2_stream *stream, fl_span name,
-                            fl_span value, nghttp2_rcbuf *bytes)
+                            nghttp2_rcbuf *bytes)
 {
     fl_head *head = &stream->head;
-    fl_span *place = place_of(head, name);
+    fl_span *place = place_of(head, name), value = span_of(bytes);
 
     if (place == &head->method)
         stream->is_head = fl_span_equal(value, FL_SPAN("HEAD"));
@@ -125,40 +132,39 @@ static fl_status add_pseudo(fl_http2_stream *stream, fl_span name,
     return FL_OK;
 }
 
-static void keep(fl_http2_stream *stream, const fl_field *field,
-                 nghttp2_rcbuf *name, nghttp2_rcbuf *value)
+static void keep(fl_http2_stream *stream, fl_field_id id, nghttp2_rcbuf *name,
+                 nghttp2_rcbuf *value)
 {
-    stream->fields[stream->count++] = *field;
+    fl_field *field = &stream->fields[stream->count++];
+
+    field->id = id;
+    field->value = span_of(value);
     hold(stream, value);
-    if (field->id == FL_FIELD_OTHER)
+    if (id == FL_FIELD_OTHER) {
+        field->name = span_of(name);
         hold(stream, name);
-    else if (stream->head.at[field->id] == 0)
-        stream->head.at[field->id] = (uint8_t)stream->count;
+        return;
+    }
+    field->name = fl_field_name(id);
+    if (stream->head.at[id] == 0)
+        stream->head.at[id] = (uint8_t)stream->count;
 }
 
-static fl_status add_field(fl_http2_stream *stream, fl_field field,
-                           nghttp2_rcbuf *name, nghttp2_rcbuf *value)
+static fl_status add_field(fl_http2_stream *stream, nghttp2_rcbuf *name,
+                           nghttp2_rcbuf *value)
 {
-    field.id = fl_field_find(field.name);
+    fl_field_id id = fl_field_find(span_of(name));
+
     if (stream->count >= stream->base.http->limits.max_fields)
         fault(stream, 431, "too many header fields");
-    if (stream->head.at[field.id] != 0 && fl_field_is_single(field.id))
+    if (stream->head.at[id] != 0 && fl_field_is_single(id))
         fault(stream, 400, "a header field that may occur once occurs twice");
     if (stream->bad != 0)
         return FL_OK;
     if (!make_room(stream))
         return FL_E_NOMEM;
-    if (field.id != FL_FIELD_OTHER)
-        field.name = fl_field_name(field.id);
-    keep(stream, &field, name, value);
+    keep(stream, id, name, value);
     return FL_OK;
-}
-
-static fl_span span_of(nghttp2_rcbuf *bytes)
-{
-    nghttp2_vec vec = nghttp2_rcbuf_get_buf(bytes);
-
-    return (fl_span){(const char *)vec.base, vec.len};
 }
 
 fl_status fl_http2_head_add(fl_http2_stream *stream, nghttp2_rcbuf *name,
@@ -166,18 +172,17 @@ fl_status fl_http2_head_add(fl_http2_stream *stream, nghttp2_rcbuf *name,
 {
     fl_http2 *h = fl_http2_of(stream);
     size_t max = h->base.limits.max_head;
-    fl_field field = {.name = span_of(name), .value = span_of(value)};
+    fl_span word = span_of(name);
 
-    stream->list_size += field.name.len + field.value.len + FIELD_OVERHEAD;
+    stream->list_size += word.len + span_of(value).len + FIELD_OVERHEAD;
     if (stream->list_size / BOMB_FACTOR > max)
         h->doom = NGHTTP2_ENHANCE_YOUR_CALM;
     if (stream->announced) /* trailers */
         return FL_OK;
     if (stream->list_size > max)
         fault(stream, 431, "the header fields are too large");
-    return field.name.len > 0 && field.name.ptr[0] == ':'
-               ? add_pseudo(stream, field.name, field.value, value)
-               : add_field(stream, field, name, value);
+    return word.len > 0 && word.ptr[0] == ':' ? add_pseudo(stream, word, value)
+                                              : add_field(stream, name, value);
 }
 
 static bool is_target(const fl_head *head)
