@@ -263,11 +263,22 @@ static fl_span take_parameter(fl_span *value)
     return first;
 }
 
+/* `text` is `type`, and at most parameters follow. */
+static bool begins_media(fl_span text, fl_span type)
+{
+    fl_span rest = fl_bytes_trim(fl_span_from(text, type.len));
+
+    return (rest.len == 0 || rest.ptr[0] == ';') &&
+           fl_field_name_equal((fl_span){text.ptr, type.len}, type);
+}
+
 /* Nearly every value is the bare type, and spelled like it. */
 bool fl_field_media_is(fl_span value, fl_span type)
 {
-    return fl_span_equal(value, type) ||
-           fl_field_name_equal(take_parameter(&value), type);
+    if (fl_span_equal(value, type))
+        return true;
+    fl_span text = fl_bytes_trim(value);
+    return text.len >= type.len && begins_media(text, type);
 }
 
 /* RFC 9110 12.4.2: "0", "1", up to three digits after a point, 1 at most. What

@@ -161,7 +161,14 @@ static void test_field_media_types_lose_their_parameters(void **state)
     assert_true(fl_field_media_is(FL_SPAN("application/json"), json));
     assert_true(fl_field_media_is(FL_SPAN("Application/JSON ; a=b"), json));
     assert_true(fl_field_media_is(FL_SPAN("application/json;charset=x"), json));
+    assert_true(fl_field_media_is(FL_SPAN(" \tapplication/json\t"), json));
+    assert_true(fl_field_media_is(FL_SPAN("application/json;"), json));
     assert_false(fl_field_media_is(FL_SPAN("application/jsonx"), json));
+    assert_false(fl_field_media_is(FL_SPAN("application/json x"), json));
+    assert_false(fl_field_media_is(FL_SPAN("application/json, x"), json));
+    assert_false(fl_field_media_is(FL_SPAN("application/jso"), json));
+    assert_false(fl_field_media_is(FL_SPAN(";application/json"), json));
+    assert_false(fl_field_media_is(FL_SPAN("\"application/json\""), json));
     assert_false(fl_field_media_is(FL_SPAN("text/json"), json));
     assert_false(fl_field_media_is((fl_span){0}, json));
 }
