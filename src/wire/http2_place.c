@@ -12,6 +12,8 @@
 
 #include "base/span.h"
 
+#include <string.h>
+
 enum { PREFACE = 24, LENGTH = 3, TYPE = 3, FLAGS = 4 };
 
 static bool is_of_head(const fl_http2_place *place)
@@ -53,9 +55,11 @@ static size_t take(fl_http2_place *place, fl_span bytes)
     if (n > 0) {
         place->left -= n;
     } else {
-        n = 1;
-        place->head[place->have++] = (uint8_t)bytes.ptr[0];
-        if (place->have < sizeof place->head)
+        size_t wanted = sizeof place->head - place->have;
+        n = bytes.len < wanted ? bytes.len : wanted;
+        memcpy(place->head + place->have, bytes.ptr, n);
+        place->have = (uint8_t)(place->have + n);
+        if (n < wanted)
             return n;
         begin_frame(place);
     }
