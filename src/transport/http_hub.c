@@ -326,14 +326,13 @@ fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts, size_t count,
 
 fl_status fl_http_hub_mint(char id[FL_HTTP_ID])
 {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char random[(FL_HTTP_ID - 1) / 2];
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned char random[FL_HTTP_ID - 1];
     fl_status rc = fl_random_bytes(random, sizeof random);
 
-    for (size_t i = 0; rc == FL_OK && i < sizeof random; i++) {
-        id[2 * i] = digits[random[i] >> 4];
-        id[2 * i + 1] = digits[random[i] & 15];
-    }
+    for (size_t i = 0; rc == FL_OK && i < sizeof random; i++)
+        id[i] = letters[random[i] % 64];
     id[FL_HTTP_ID - 1] = '\0';
     return rc;
 }
@@ -361,7 +360,7 @@ void fl_http_hub_let_go(fl_http_hub *hub, fl_http_caller *caller)
 {
     char owner[FL_ADDRESSES_OWNER];
 
-    if (caller->connections > 0 || caller->sessions > 0)
+    if (caller->connections > 0 || caller->sessions > 0 || caller->named > 0)
         return;
     fl_map_remove(&hub->callers, fl_addresses_owner(caller->name, owner));
     fl_mem_free(caller);

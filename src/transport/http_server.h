@@ -31,6 +31,8 @@
 #include "wire/deflate.h"
 #include "wire/http.h"
 
+#include <assert.h>
+
 typedef struct fl_http_hub fl_http_hub;
 typedef struct fl_http_conn fl_http_conn;
 typedef struct fl_http_turn fl_http_turn;
@@ -38,7 +40,8 @@ typedef struct fl_http_session fl_http_session;
 typedef struct fl_http_caller fl_http_caller;
 
 enum {
-    FL_HTTP_ID = 33, /* 128 bits in hex, and a NUL */
+    FL_HTTP_ID = 23, /* 132 bits, six in a letter, and a NUL: short enough to
+                        lie in the slot of a map */
     FL_HTTP_REQUEST_ID = 65,
     FL_HTTP_ORIGIN = 128,
     FL_HTTP_EVENT_ID = 44, /* two 64-bit numbers, a hyphen, a NUL */
@@ -48,6 +51,7 @@ enum {
 struct fl_http_caller {
     unsigned connections;
     unsigned sessions;
+    unsigned named; /* links that say `name` when asked who they are with */
     char name[48];
 };
 
@@ -189,7 +193,7 @@ FL_MUST_USE fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts,
 FL_MUST_USE fl_status fl_http_hub_mint(char id[FL_HTTP_ID]);
 /* The counts of an address; NULL when there is no memory, or too many. */
 fl_http_caller *fl_http_hub_caller(fl_http_hub *hub, const char *address);
-/* To be called after each of its counts fell: it goes when both are 0. */
+/* To be called after each of its counts fell: it goes when all are 0. */
 void fl_http_hub_let_go(fl_http_hub *hub, fl_http_caller *caller);
 
 /* http_conn.c */
@@ -351,19 +355,19 @@ struct fl_http_session {
     fl_link link;
     fl_list node; /* in the hub, by use */
     fl_http_hub *hub;
-    fl_http_caller *caller;      /* while it is in the hub */
+    fl_http_caller *caller;
     const fl_revision *revision; /* NULL until initialize is answered */
     fl_event_log *log;           /* NULL until there is something to keep */
     fl_list turns;               /* that have a stream; standing ones too */
     fl_timer timer;              /* idle, or the end */
-    fl_error why;
-    uint64_t principal; /* whose it is */
-    uint64_t streams;   /* numbers given out; 0 is the standing one */
-    uint64_t said;      /* events on the standing stream, ever */
-    uint64_t delivered; /* of them, those that went to an exchange */
+    const char *why;             /* the end; static text */
+    uint64_t principal;          /* whose it is */
+    uint64_t streams;            /* numbers given out; 0 is the standing one */
+    uint64_t said;               /* events on the standing stream, ever */
+    uint64_t delivered;          /* of them, those that went to an exchange */
     size_t budgeted;
-    bool busy; /* a send was refused: tell when there is room */
-    char peer[48];
+    int8_t status; /* fl_status: the end, too */
+    bool busy;     /* a send was refused: tell when there is room */
     char id[FL_HTTP_ID];
 };
 /* FL_E_LIMIT: too many; FL_E_NOMEM, FL_E_IO. */
@@ -377,12 +381,15 @@ void fl_http_session_over(fl_http_session *session, fl_status status,
 /* An event of this turn is to be kept, and gets its id. */
 fl_status fl_http_session_keep(fl_http_session *session, fl_http_turn *turn,
                                const fl_span *parts, size_t count);
+static_assert(sizeof(fl_http_session) <= 312, "an idle session stays small");
+
 /* The answer to initialize passes by. False: there will be no session. */
 FL_MUST_USE bool fl_http_session_opened(fl_http_session *session,
                                         fl_span answer);
 /* One of its turns lost its exchange. */
 void fl_http_session_lost(fl_http_session *session, fl_http_turn *turn);
 /* There is room again on one of its streams. */
+/* `why` is static text. */
 void fl_http_session_writable(fl_http_session *session);
 
 fl_status fl_http_session_send(fl_link *link, void *stream,

@@ -72,7 +72,6 @@ static void leave_hub(fl_http_session *session)
     fl_map_remove(&session->hub->sessions, fl_span_of(session->id));
     fl_list_remove(&session->node);
     session->caller->sessions--;
-    fl_http_hub_let_go(session->hub, session->caller);
 }
 
 /* on_closed comes later, always: the timer brings it. */
@@ -81,7 +80,8 @@ void fl_http_session_over(fl_http_session *session, fl_status status,
 {
     if (fl_link_move(&session->link, FL_LINK_CLOSING) != FL_OK)
         return;
-    fl_error_set(&session->why, status, "%s", why);
+    session->status = (int8_t)status;
+    session->why = why;
     leave_hub(session);
     fl_timer_start(&session->timer, 0);
 }
@@ -90,12 +90,15 @@ static void settle_budget(fl_http_session *session);
 
 static void end(fl_http_session *session)
 {
+    fl_error why;
+
     end_turns(session);
     if (session->log != NULL)
         fl_event_log_close(session->log);
     session->log = NULL;
     settle_budget(session);
-    fl_link_ended(&session->link, &session->why);
+    fl_error_set(&why, (fl_status)session->status, "%s", session->why);
+    fl_link_ended(&session->link, &why);
 }
 
 static void forget_old(fl_http_session *session)
@@ -157,7 +160,7 @@ static fl_http_session *make(fl_http_conn *conn)
                  true);
     session->hub = fl_http_hub_ref(conn->hub);
     session->caller = conn->caller;
-    snprintf(session->peer, sizeof session->peer, "%s", conn->caller->name);
+    session->caller->named++;
     fl_list_init(&session->turns);
     fl_list_init(&session->node);
     fl_timer_init(&session->timer, conn->hub->loop, on_timer, session);
@@ -434,6 +437,8 @@ void fl_http_session_free(fl_link *link)
     fl_http_session *session = (fl_http_session *)link;
 
     fl_timer_stop(&session->timer);
+    session->caller->named--;
+    fl_http_hub_let_go(session->hub, session->caller);
     fl_http_hub_unref(session->hub);
     fl_mem_free(session);
 }
@@ -444,5 +449,5 @@ void fl_http_session_info(const fl_link *link, fl_link_info *info)
 
     info->max_message = session->hub->options.max_message;
     info->principal = session->principal;
-    snprintf(info->peer, sizeof info->peer, "%s", session->peer);
+    snprintf(info->peer, sizeof info->peer, "%s", session->caller->name);
 }

@@ -22,16 +22,17 @@ typedef struct sse_link {
     fl_http_caller *caller;
     fl_http_turn *turn; /* the event stream; NULL once it has gone */
     fl_timer timer;     /* the end */
-    fl_error why;
+    const char *why;    /* of the end; static text */
     uint64_t principal; /* whose it is */
+    int8_t status;      /* fl_status: of the end, too */
     bool busy;
-    char peer[48];
     char id[FL_HTTP_ID];
 } sse_link;
 
 static void on_timer(fl_timer *timer, void *user)
 {
     sse_link *self = user;
+    fl_error why;
 
     (void)timer;
     if (self->turn != NULL) {
@@ -39,17 +40,18 @@ static void on_timer(fl_timer *timer, void *user)
         fl_http_turn_free(self->turn);
         self->turn = NULL;
     }
-    fl_link_ended(&self->link, &self->why);
+    fl_error_set(&why, (fl_status)self->status, "%s", self->why);
+    fl_link_ended(&self->link, &why);
 }
 
 static void begin_end(sse_link *self, fl_status status, const char *why)
 {
     if (fl_link_move(&self->link, FL_LINK_CLOSING) != FL_OK)
         return;
-    fl_error_set(&self->why, status, "%s", why);
+    self->status = (int8_t)status;
+    self->why = why;
     fl_map_remove(&self->hub->sessions, fl_span_of(self->id));
     self->caller->sessions--;
-    fl_http_hub_let_go(self->hub, self->caller);
     fl_timer_start(&self->timer, 0);
 }
 
@@ -82,8 +84,8 @@ static fl_status make(fl_http_conn *conn, sse_link **out)
     fl_link_init(&self->link, &fl_http_sse_transport, hub->loop, true);
     self->hub = fl_http_hub_ref(hub);
     self->caller = conn->caller;
+    self->caller->named++;
     fl_timer_init(&self->timer, hub->loop, on_timer, self);
-    snprintf(self->peer, sizeof self->peer, "%s", conn->caller->name);
     fl_status rc = enter_hub(self);
     if (rc != FL_OK) {
         fl_link_unref(&self->link);
@@ -229,6 +231,8 @@ void fl_http_sse_free(fl_link *link)
 
     fl_timer_stop(&self->timer);
     fl_http_hub_unref(self->hub);
+    self->caller->named--;
+    fl_http_hub_let_go(self->hub, self->caller);
     fl_mem_free(self);
 }
 
@@ -243,7 +247,7 @@ void fl_http_sse_info(const fl_link *link, fl_link_info *info)
 
     info->max_message = self->hub->options.max_message;
     info->principal = self->principal;
-    snprintf(info->peer, sizeof info->peer, "%s", self->peer);
+    snprintf(info->peer, sizeof info->peer, "%s", self->caller->name);
     if (self->turn != NULL && self->turn->conn != NULL)
         info->buffered = fl_stream_pending(self->turn->conn->stream);
 }

@@ -208,7 +208,7 @@ SESSION = '''
 def check_session(found):
     equal(found.get('error'), None)
     equal((found['status'], found['server'], found['session']),
-          (200, 'fairlead-demo', 32))
+          (200, 'fairlead-demo', 22))
     equal((found['id'], found['sum'], found['large']), ('me', '5', 3000000))
     equal(found['type'], 'text/event-stream')
     equal(found['events'].count('"notifications/progress"'), 3)

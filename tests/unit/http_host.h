@@ -185,7 +185,7 @@ static inline void http_open_session(raw_peer *peer, const char *revision,
     http_post(peer, "", body);
     http_hear(peer, &answer);
     assert_int_equal(answer.status, 200);
-    assert_int_equal(strlen(http_field(&answer, "mcp-session-id")), 32);
+    assert_int_equal(strlen(http_field(&answer, "mcp-session-id")), 22);
     snprintf(fields, 256, "Mcp-Session-Id: %s\r\nMCP-Protocol-Version: %s\r\n",
              http_field(&answer, "mcp-session-id"), revision);
     http_post(peer, fields, INITIALIZED);

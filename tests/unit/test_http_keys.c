@@ -158,7 +158,7 @@ static void open_session(char fields[256])
     http_post(&host.peer, "X-API-Key: " ADA "\r\n",
               INITIALIZE("0", "2025-11-25"));
     expect(200, "2025-11-25");
-    snprintf(fields, 256, "Mcp-Session-Id: %.32s\r\n",
+    snprintf(fields, 256, "Mcp-Session-Id: %.22s\r\n",
              http_field(&answer, "mcp-session-id"));
 }
 

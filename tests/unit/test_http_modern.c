@@ -202,7 +202,7 @@ static void test_initialize_with_a_modern_version_is_legacy(void **state)
     (void)state;
     post("", INITIALIZE("0", "2026-07-28"), 200,
          "\"protocolVersion\":\"2025-11-25\"");
-    assert_int_equal(strlen(http_field(&answer, "mcp-session-id")), 32);
+    assert_int_equal(strlen(http_field(&answer, "mcp-session-id")), 22);
 }
 
 static void test_stateless_server_asks_for_no_session(void **state)

@@ -168,7 +168,7 @@ static void test_session_of_one_kind_is_none_of_the_other(void **state)
 
     (void)state;
     http_open_session(&host.peer, "2025-11-25", fields);
-    snprintf(target, sizeof target, "/messages?sessionId=%.32s",
+    snprintf(target, sizeof target, "/messages?sessionId=%.22s",
              fields + strlen("Mcp-Session-Id: "));
     post(CALL("2", "echo", "{\"text\":\"x\"}"), 404);
 }
