@@ -42,7 +42,7 @@ static void refuse_budget(fl_http_turn *turn)
 static bool take_budget(fl_http_turn *turn, size_t bytes)
 {
     if (fl_budget_take(&turn->hub->budget, bytes, true)) {
-        turn->budgeted += bytes;
+        turn->asked->budgeted += bytes;
         return true;
     }
     refuse_budget(turn);
@@ -52,7 +52,7 @@ static bool take_budget(fl_http_turn *turn, size_t bytes)
 void fl_http_body_begin(fl_http_turn *turn, const fl_head *head)
 {
     turn->in_one = head->version < 20 && head->has_length &&
-                   turn->inflate == NULL && head->length > 0;
+                   turn->asked->inflate == NULL && head->length > 0;
     if (!fl_budget_open(&turn->hub->budget))
         refuse_budget(turn);
 }
@@ -66,15 +66,16 @@ static void refuse_packing(fl_http_turn *turn)
 /* False: it was refused, and the turn is gone. */
 static bool gather(fl_http_turn *turn, fl_span bytes)
 {
-    fl_status rc = turn->inflate != NULL
-                       ? fl_inflate_feed(turn->inflate, bytes, &turn->body)
-                       : fl_buf_append(&turn->body, bytes);
-    size_t held = fl_buf_len(&turn->body);
+    fl_http_asked *asked = turn->asked;
+    fl_status rc = asked->inflate != NULL
+                       ? fl_inflate_feed(asked->inflate, bytes, &asked->body)
+                       : fl_buf_append(&asked->body, bytes);
+    size_t held = fl_buf_len(&asked->body);
 
     turn->unpacked = rc == FL_END;
     if (rc >= 0)
-        return held <= turn->budgeted ||
-               take_budget(turn, held - turn->budgeted);
+        return held <= asked->budgeted ||
+               take_budget(turn, held - asked->budgeted);
     if (rc == FL_E_TOO_BIG)
         fl_http_refuse_size(turn);
     else if (rc == FL_E_NOMEM)
@@ -91,7 +92,7 @@ void fl_http_body_add(fl_http_turn *turn, fl_span bytes)
     if (turn->verb != FL_HTTP_POST)
         return; /* a body without a meaning */
     if (turn->in_one && head != NULL && bytes.len == head->length)
-        turn->whole = bytes;
+        turn->asked->whole = bytes;
     else if (bytes.len > 0)
         (void)gather(turn, bytes);
 }
@@ -99,17 +100,19 @@ void fl_http_body_add(fl_http_turn *turn, fl_span bytes)
 void fl_http_body_end(fl_http_turn *turn)
 {
     const fl_head *head = fl_exchange_head(turn->exchange);
-    fl_span body = turn->whole.len > 0 ? turn->whole : fl_buf_view(&turn->body);
+    const fl_http_asked *asked = turn->asked;
+    fl_span body =
+        asked->whole.len > 0 ? asked->whole : fl_buf_view(&asked->body);
 
     fl_timer_stop(&turn->timer);
     turn->phase = FL_HTTP_WAITING;
     if (!fl_http_keys_still(turn))
         return; /* its key was taken away meanwhile */
-    if (turn->inflate != NULL && !turn->unpacked) {
+    if (asked->inflate != NULL && !turn->unpacked) {
         refuse_packing(turn); /* the packed stream has no end */
         return;
     }
-    switch (turn->verb) {
+    switch ((fl_http_verb)turn->verb) {
     case FL_HTTP_POST:
         fl_http_post(turn, head, body);
         break;

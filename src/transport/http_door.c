@@ -93,9 +93,9 @@ static bool check_origin(fl_http_turn *turn, const fl_head *head)
                             "(http.allow_origins)");
         return false;
     }
-    if (origin.len > 0 && origin.len < sizeof turn->origin) {
-        memcpy(turn->origin, origin.ptr, origin.len);
-        turn->origin[origin.len] = '\0';
+    if (origin.len > 0 && origin.len < sizeof turn->asked->origin) {
+        memcpy(turn->asked->origin, origin.ptr, origin.len);
+        turn->asked->origin[origin.len] = '\0';
     }
     return true;
 }
@@ -112,10 +112,10 @@ static void make_request_id(fl_http_turn *turn)
         *--at = (char)('0' + number % 10);
     while ((number /= 10) > 0);
     size_t len = (size_t)(digits + sizeof digits - at);
-    memcpy(turn->request_id, turn->hub->tag, tag);
-    turn->request_id[tag] = '-';
-    memcpy(turn->request_id + tag + 1, at, len);
-    turn->request_id[tag + 1 + len] = '\0';
+    memcpy(turn->asked->id, turn->hub->tag, tag);
+    turn->asked->id[tag] = '-';
+    memcpy(turn->asked->id + tag + 1, at, len);
+    turn->asked->id[tag + 1 + len] = '\0';
 }
 
 /* H10: the client's own id comes back; without one it gets ours. */
@@ -124,12 +124,12 @@ static void name_request(fl_http_turn *turn, const fl_head *head)
     fl_span id = fl_head_get(head, FL_FIELD_X_REQUEST_ID);
 
     turn->hub->turns++;
-    if (id.len == 0 || id.len >= sizeof turn->request_id) {
+    if (id.len == 0 || id.len >= sizeof turn->asked->id) {
         make_request_id(turn);
         return;
     }
-    memcpy(turn->request_id, id.ptr, id.len);
-    turn->request_id[id.len] = '\0';
+    memcpy(turn->asked->id, id.ptr, id.len);
+    turn->asked->id[id.len] = '\0';
 }
 
 static fl_span allowed_methods(fl_http_route route)
@@ -168,7 +168,7 @@ static void answer_preflight(fl_http_turn *turn, const fl_head *head)
     size_t count = 0;
 
     fields[count++] = FL_FIELD_SET(ALLOW, allowed_methods(turn->route));
-    if (turn->origin[0] != '\0') {
+    if (turn->asked->origin[0] != '\0') {
         fields[count++] =
             (fl_field){FL_SPAN("access-control-allow-methods"),
                        allowed_methods(turn->route), FL_FIELD_OTHER};
@@ -261,9 +261,9 @@ static bool check_coding(fl_http_turn *turn, const fl_head *head)
     if (coding == FL_CODING_IDENTITY)
         return true;
     if (coding == FL_CODING_GZIP || coding == FL_CODING_DEFLATE) {
-        turn->inflate =
+        turn->asked->inflate =
             fl_inflate_new(coding, turn->hub->options.max_message + 1);
-        if (turn->inflate != NULL)
+        if (turn->asked->inflate != NULL)
             return true;
         fl_http_refuse_with(turn, 503, FL_RPC_BUSY, "out of memory");
         return false;

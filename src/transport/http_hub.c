@@ -107,7 +107,7 @@ void fl_http_hub_unref(fl_http_hub *hub)
     if (hub == NULL || --hub->refs > 0)
         return;
     while ((node = fl_list_take(&hub->spare)) != NULL)
-        fl_mem_free(FL_LIST_ENTRY(node, fl_http_turn, node));
+        fl_http_turn_discard(FL_LIST_ENTRY(node, fl_http_turn, node));
     free_callers(hub);
     fl_map_deinit(&hub->sessions);
     fl_fields_deinit(&hub->json_fields);

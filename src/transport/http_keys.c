@@ -88,23 +88,24 @@ bool fl_http_keys_admit(fl_http_turn *turn, const fl_head *head)
     fl_span own = fl_head_get(head, FL_FIELD_X_API_KEY);
     fl_span common = bearer(fl_head_get(head, FL_FIELD_AUTHORIZATION));
     fl_span written = find_query_key(turn, head);
+    uint64_t principal = fl_keys_find(turn->hub->keys, own);
 
-    turn->principal = fl_keys_find(turn->hub->keys, own);
-    if (turn->principal == 0)
-        turn->principal = fl_keys_find(turn->hub->keys, common);
-    if (turn->principal == 0)
-        turn->principal = find_written(turn->hub, written);
-    if (turn->principal == 0)
+    if (principal == 0)
+        principal = fl_keys_find(turn->hub->keys, common);
+    if (principal == 0)
+        principal = find_written(turn->hub, written);
+    turn->asked->principal = principal;
+    if (principal == 0)
         refuse(turn, own.len > 0 || common.len > 0 || written.len > 0);
-    return turn->principal != 0;
+    return principal != 0;
 }
 
 bool fl_http_keys_still(fl_http_turn *turn)
 {
     const fl_http_hub *hub = turn->hub;
 
-    if (hub->keys == NULL || turn->principal == 0 ||
-        fl_keys_has(hub->keys, turn->principal))
+    if (hub->keys == NULL || turn->asked->principal == 0 ||
+        fl_keys_has(hub->keys, turn->asked->principal))
         return true;
     refuse(turn, true);
     return false;

@@ -47,7 +47,7 @@ static fl_link *find_session(const fl_http_turn *turn, fl_span id,
 
     return link != NULL && link->transport == kind &&
                    link->endpoint == turn->endpoint &&
-                   principal_of(link) == turn->principal &&
+                   principal_of(link) == turn->asked->principal &&
                    link->state == FL_LINK_ACTIVE
                ? link
                : NULL;

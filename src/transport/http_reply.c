@@ -119,8 +119,8 @@ void fl_http_turn_retry(fl_link *link, void *stream, unsigned seconds)
     fl_http_turn *turn = stream;
 
     (void)link;
-    if (turn != NULL)
-        turn->retry_s = seconds;
+    if (turn != NULL && turn->asked != NULL) /* a stream has no status left */
+        turn->asked->retry_s = seconds;
 }
 
 static fl_status answer_busy(fl_http_turn *turn, const fl_span *parts,
@@ -128,7 +128,7 @@ static fl_status answer_busy(fl_http_turn *turn, const fl_span *parts,
 {
     char seconds[16];
     int n = snprintf(seconds, sizeof seconds, "%u",
-                     turn->retry_s > 0 ? turn->retry_s : 1);
+                     turn->asked->retry_s > 0 ? turn->asked->retry_s : 1);
     fl_field retry = FL_FIELD_SET(RETRY_AFTER, ((fl_span){seconds, (size_t)n}));
 
     return fl_http_turn_answer(turn, 503, &retry, 1, parts, count);

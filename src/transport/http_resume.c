@@ -92,6 +92,7 @@ static void go_live(fl_http_session *session, fl_http_turn *turn)
         fl_http_turn_free(turn);
         return;
     }
+    fl_http_turn_forget(turn);
     session->delivered = session->said;
     fl_http_session_writable(session);
 }

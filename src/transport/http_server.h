@@ -141,6 +141,19 @@ typedef enum fl_http_phase {
     FL_HTTP_ENDED,
 } fl_http_phase;
 
+/* What is known of a request until it is answered. A stream that has begun and
+ * stays open for long does without. */
+typedef struct fl_http_asked {
+    fl_buf body;
+    fl_span whole;   /* the body, if it came in one piece */
+    size_t budgeted; /* bytes taken from the budget */
+    fl_inflate *inflate;
+    uint64_t principal; /* of the key it came with */
+    unsigned retry_s;   /* what a 503 says in Retry-After; 0: 1 */
+    char id[FL_HTTP_REQUEST_ID];
+    char origin[FL_HTTP_ORIGIN]; /* "": none was sent */
+} fl_http_asked;
+
 struct fl_http_turn {
     fl_list node;         /* in its conn, or among the spare */
     fl_list session_node; /* in its session, if it can be resumed */
@@ -148,35 +161,29 @@ struct fl_http_turn {
     fl_http_conn *conn;    /* NULL with `exchange` */
     fl_exchange *exchange; /* NULL: the client went */
     fl_link *link;         /* whose request it is; we hold a reference */
+    fl_http_asked *asked;  /* NULL once the turn is a stream that has lasted */
     fl_timer timer;        /* whole body, first event, keep-alive */
-    fl_buf body;
-    size_t budgeted; /* bytes taken from the budget */
-    fl_inflate *inflate;
-    uint64_t principal; /* of the key it came with */
-    uint64_t stream;    /* the number of its event stream; 0: none, or the
-                           standing one */
-    uint64_t events;    /* how many it has had */
-    fl_http_phase phase;
-    fl_http_route route;
-    fl_http_verb verb;
-    uint16_t endpoint;   /* whose path it came by */
-    bool unpacked;       /* the packed body is whole */
-    bool in_one;         /* the body may come in one piece, and stay */
-    bool standing;       /* the session's GET stream */
-    bool replaying;      /* what it missed is being said */
-    bool unasked;        /* its client named no event to go on from */
-    bool initialize;     /* its answer opens the session */
-    bool told_retry;     /* how long to wait before coming back */
-    bool resumable;      /* events have ids and are kept */
-    bool gzip;           /* the client takes packed bodies */
-    bool dialect;        /* result and complete events */
-    bool prefers_events; /* ... to JSON, even for an answer alone */
-    unsigned retry_s;    /* what a 503 says in Retry-After; 0: 1 */
-    bool socket;         /* its link is a WebSocket, whose pipe it is */
-    fl_span whole;       /* the body, if it came in one piece */
-    char request_id[FL_HTTP_REQUEST_ID];
-    char origin[FL_HTTP_ORIGIN]; /* "": none was sent */
+    uint64_t stream;       /* the number of its event stream; 0: none, or the
+                              standing one */
+    uint64_t events;       /* how many it has had */
+    uint16_t endpoint;     /* whose path it came by */
+    uint8_t phase;         /* fl_http_phase */
+    uint8_t route;         /* fl_http_route */
+    uint8_t verb;          /* fl_http_verb */
+    bool unpacked : 1;     /* the packed body is whole */
+    bool in_one : 1;       /* the body may come in one piece, and stay */
+    bool standing : 1;     /* the session's GET stream */
+    bool replaying : 1;    /* what it missed is being said */
+    bool unasked : 1;      /* its client named no event to go on from */
+    bool initialize : 1;   /* its answer opens the session */
+    bool told_retry : 1;   /* how long to wait before coming back */
+    bool resumable : 1;    /* events have ids and are kept */
+    bool gzip : 1;         /* the client takes packed bodies */
+    bool dialect : 1;      /* result and complete events */
+    bool prefers_events : 1; /* ... to JSON, even for an answer alone */
+    bool socket : 1;         /* its link is a WebSocket, whose pipe it is */
 };
+static_assert(sizeof(fl_http_turn) <= 152, "a standing stream stays small");
 
 /* http_hub.c */
 FL_MUST_USE fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
@@ -253,6 +260,8 @@ void fl_http_backlog_clear(fl_http_conn *conn);
 fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange);
 /* Lets go of the body. */
 void fl_http_turn_shed(fl_http_turn *turn);
+/* ... and of all that was asked: its answer has begun, and may take long. */
+void fl_http_turn_forget(fl_http_turn *turn);
 /* The exchange is no longer there. The turn may be gone on return. */
 void fl_http_turn_lost(fl_http_turn *turn, const fl_error *why);
 /* Ends the stream on our side; its client comes back for the rest. */
@@ -263,6 +272,8 @@ void fl_http_turn_retry(fl_link *link, void *stream, unsigned seconds);
 void fl_http_turn_let_go(fl_http_turn *turn);
 /* It has ended, or was never delivered: gives everything back. */
 void fl_http_turn_free(fl_http_turn *turn);
+/* One of the spare ones goes for good. */
+void fl_http_turn_discard(fl_http_turn *turn);
 /* A whole answer with a JSON body, or none if `count` is 0. */
 fl_status fl_http_turn_answer(fl_http_turn *turn, unsigned status,
                               const fl_field *more, size_t more_count,
@@ -370,26 +381,26 @@ struct fl_http_session {
     bool busy;     /* a send was refused: tell when there is room */
     char id[FL_HTTP_ID];
 };
+static_assert(sizeof(fl_http_session) <= 312, "an idle session stays small");
+
 /* FL_E_LIMIT: too many; FL_E_NOMEM, FL_E_IO. */
 FL_MUST_USE fl_status fl_http_session_new(const fl_http_turn *turn,
                                           fl_http_session **out);
 /* Delivers the message; the turn is its reply if it is a request. */
 void fl_http_session_take(fl_http_session *session, fl_http_turn *turn,
                           const fl_msg *msg);
+/* `why` is static text. */
 void fl_http_session_over(fl_http_session *session, fl_status status,
                           const char *why);
 /* An event of this turn is to be kept, and gets its id. */
 fl_status fl_http_session_keep(fl_http_session *session, fl_http_turn *turn,
                                const fl_span *parts, size_t count);
-static_assert(sizeof(fl_http_session) <= 312, "an idle session stays small");
-
 /* The answer to initialize passes by. False: there will be no session. */
 FL_MUST_USE bool fl_http_session_opened(fl_http_session *session,
                                         fl_span answer);
 /* One of its turns lost its exchange. */
 void fl_http_session_lost(fl_http_session *session, fl_http_turn *turn);
 /* There is room again on one of its streams. */
-/* `why` is static text. */
 void fl_http_session_writable(fl_http_session *session);
 
 fl_status fl_http_session_send(fl_link *link, void *stream,

@@ -200,7 +200,7 @@ fl_status fl_http_session_new(const fl_http_turn *turn, fl_http_session **out)
     if (session == NULL)
         return FL_E_NOMEM;
     session->link.endpoint = turn->endpoint;
-    session->principal = turn->principal;
+    session->principal = turn->asked->principal;
     fl_status rc = enter_hub(session);
     if (rc != FL_OK) {
         fl_link_unref(&session->link);

@@ -128,13 +128,14 @@ void fl_http_sse_open(fl_http_turn *turn)
         return;
     }
     self->link.endpoint = turn->endpoint;
-    self->principal = turn->principal;
+    self->principal = turn->asked->principal;
     turn->link = fl_link_ref(&self->link);
     self->turn = turn;
     if (tell_endpoint(self) != FL_OK) {
         begin_end(self, FL_E_NOMEM, fl_status_text(FL_E_NOMEM));
         return;
     }
+    fl_http_turn_forget(turn);
     from->events->on_link(from, &self->link, from->user);
     if (self->link.events == NULL)
         fl_link_close(&self->link);
@@ -230,9 +231,9 @@ void fl_http_sse_free(fl_link *link)
     sse_link *self = (sse_link *)link;
 
     fl_timer_stop(&self->timer);
-    fl_http_hub_unref(self->hub);
     self->caller->named--;
     fl_http_hub_let_go(self->hub, self->caller);
+    fl_http_hub_unref(self->hub);
     fl_mem_free(self);
 }
 

@@ -65,7 +65,7 @@ static fl_link *make(const fl_http_turn *turn)
                                              : &fl_http_stateless_transport,
                  hub->loop, true);
     self->link.endpoint = turn->endpoint;
-    self->principal = turn->principal;
+    self->principal = turn->asked->principal;
     self->hub = fl_http_hub_ref(hub);
     self->conn = conn;
     fl_list_init(&self->turns);
@@ -86,7 +86,7 @@ static fl_link *make(const fl_http_turn *turn)
 static bool is_for(const fl_link *link, const fl_http_turn *turn)
 {
     return link->endpoint == turn->endpoint &&
-           ((const stateless_link *)link)->principal == turn->principal;
+           ((const stateless_link *)link)->principal == turn->asked->principal;
 }
 
 void fl_http_stateless_take(fl_http_turn *turn, const fl_msg *msg)

@@ -27,23 +27,59 @@ enum {
 
 static void on_timer(fl_timer *timer, void *user);
 
+static fl_http_turn *make(void)
+{
+    fl_http_turn *turn = fl_mem_alloc(sizeof *turn);
+    fl_http_asked *asked = fl_mem_alloc(sizeof *asked);
+
+    if (turn == NULL || asked == NULL) {
+        fl_mem_free(turn);
+        fl_mem_free(asked);
+        return NULL;
+    }
+    turn->asked = asked;
+    return turn;
+}
+
+void fl_http_turn_discard(fl_http_turn *turn)
+{
+    fl_mem_free(turn->asked);
+    fl_mem_free(turn);
+}
+
+static fl_http_turn *take_spare(fl_http_hub *hub)
+{
+    fl_list *node = fl_list_take(&hub->spare);
+
+    if (node == NULL)
+        return NULL;
+    hub->spares--;
+    return FL_LIST_ENTRY(node, fl_http_turn, node);
+}
+
+static void ask_nothing(fl_http_asked *asked, const fl_http_hub *hub)
+{
+    memset(asked, 0, offsetof(fl_http_asked, id));
+    asked->id[0] = asked->origin[0] = '\0';
+    fl_buf_init(&asked->body, hub->options.max_message);
+}
+
 fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange)
 {
     fl_http_hub *hub = conn->hub;
-    fl_list *node = fl_list_take(&hub->spare);
-    fl_http_turn *turn = node != NULL ? FL_LIST_ENTRY(node, fl_http_turn, node)
-                                      : fl_mem_alloc(sizeof *turn);
+    fl_http_turn *turn = take_spare(hub);
 
     if (turn == NULL)
+        turn = make();
+    if (turn == NULL)
         return NULL;
-    if (node != NULL)
-        hub->spares--;
-    memset(turn, 0, offsetof(fl_http_turn, request_id));
-    turn->hub = fl_http_hub_ref(hub);
-    turn->conn = conn;
-    turn->exchange = exchange;
-    turn->request_id[0] = turn->origin[0] = '\0';
-    fl_buf_init(&turn->body, hub->options.max_message);
+    *turn = (fl_http_turn){
+        .hub = fl_http_hub_ref(hub),
+        .conn = conn,
+        .exchange = exchange,
+        .asked = turn->asked,
+    };
+    ask_nothing(turn->asked, hub);
     fl_timer_init(&turn->timer, hub->loop, on_timer, turn);
     fl_list_init(&turn->session_node);
     fl_list_append(&conn->turns, &turn->node);
@@ -54,13 +90,25 @@ fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange)
 /* Between the request and its answer nothing of it need be kept. */
 void fl_http_turn_shed(fl_http_turn *turn)
 {
-    fl_buf_reset(&turn->body);
-    fl_inflate_free(turn->inflate);
-    turn->inflate = NULL;
-    fl_budget_give(&turn->hub->budget, turn->budgeted);
-    turn->budgeted = 0;
+    fl_http_asked *asked = turn->asked;
+
+    if (asked == NULL)
+        return;
+    fl_buf_reset(&asked->body);
+    fl_inflate_free(asked->inflate);
+    asked->inflate = NULL;
+    fl_budget_give(&turn->hub->budget, asked->budgeted);
+    asked->budgeted = 0;
 }
 
+void fl_http_turn_forget(fl_http_turn *turn)
+{
+    fl_http_turn_shed(turn);
+    fl_mem_free(turn->asked);
+    turn->asked = NULL;
+}
+
+/* One that has lasted was no part of the traffic: it is not worth keeping. */
 void fl_http_turn_free(fl_http_turn *turn)
 {
     fl_http_hub *hub = turn->hub;
@@ -74,11 +122,11 @@ void fl_http_turn_free(fl_http_turn *turn)
         fl_link_unref(turn->link);
     if (hub->serving == turn)
         hub->serving = NULL;
-    if (hub->spares < SPARE_MAX && hub->refs > 1) {
+    if (turn->asked != NULL && hub->spares < SPARE_MAX && hub->refs > 1) {
         hub->spares++;
         fl_list_append(&hub->spare, &turn->node);
     } else {
-        fl_mem_free(turn);
+        fl_http_turn_discard(turn);
     }
     fl_http_hub_unref(hub);
 }
@@ -102,19 +150,19 @@ static fl_field other(const char *name, fl_span value)
 /* The fields that differ from answer to answer. */
 static size_t collect(fl_http_turn *turn, fl_field fields[FIELDS_MAX])
 {
+    const fl_http_asked *asked = turn->asked;
     size_t count = 0;
 
     fl_http_hub_tick(turn->hub);
-    if (turn->request_id[0] != '\0')
-        fields[count++] =
-            FL_FIELD_SET(X_REQUEST_ID, fl_span_of(turn->request_id));
+    if (asked->id[0] != '\0')
+        fields[count++] = FL_FIELD_SET(X_REQUEST_ID, fl_span_of(asked->id));
     if (turn->initialize && turn->link != NULL)
         fields[count++] = FL_FIELD_SET(
             MCP_SESSION_ID, fl_span_of(((fl_http_session *)turn->link)->id));
-    if (turn->origin[0] == '\0')
+    if (asked->origin[0] == '\0')
         return count;
     fields[count++] =
-        other("access-control-allow-origin", fl_span_of(turn->origin));
+        other("access-control-allow-origin", fl_span_of(asked->origin));
     fields[count++] = other("vary", FL_SPAN("Origin"));
     fields[count++] =
         other("access-control-expose-headers", fl_span_of(turn->hub->may_read));
@@ -365,6 +413,7 @@ static void keep_alive(fl_http_turn *turn)
     fl_sse_out out = {.event = FL_SPAN("keepalive")};
     fl_buf *text = &turn->hub->text;
 
+    fl_http_turn_forget(turn);
     fl_timer_start(&turn->timer, turn->hub->options.http.keepalive_ms);
     (void)!send_text(turn,
                      typed ? fl_sse_write(text, &out, &FL_SPAN("{}"), 1)
@@ -392,7 +441,7 @@ static void on_timer(fl_timer *timer, void *user)
         give_up(turn);
         return;
     }
-    switch (turn->phase) {
+    switch ((fl_http_phase)turn->phase) {
     case FL_HTTP_RECEIVING:
         fl_http_refuse_limit(turn, 408, FL_RPC_INVALID_REQUEST,
                              "the request was not whole in time",

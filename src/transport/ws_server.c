@@ -197,7 +197,7 @@ static fl_ws_socket *make(fl_http_turn *turn, const fl_ws_agreed *agreed)
                     hub->loop, true, &hooks, &hub->sockets);
     socket->hub = fl_http_hub_ref(hub);
     socket->ws.link.endpoint = turn->endpoint;
-    socket->ws.principal = turn->principal;
+    socket->ws.principal = turn->asked->principal;
     if (h2)
         socket->turn = turn;
     else
@@ -217,7 +217,7 @@ static fl_status answer(fl_http_turn *turn, const handshake *shake)
     size_t count = 0;
 
     fl_http_hub_tick(turn->hub);
-    fields[count++] = FL_FIELD_SET(X_REQUEST_ID, fl_span_of(turn->request_id));
+    fields[count++] = FL_FIELD_SET(X_REQUEST_ID, fl_span_of(turn->asked->id));
     if (!h2) {
         fields[count++] = FL_FIELD_SET(UPGRADE, FL_SPAN("websocket"));
         fields[count++] = (fl_field){FL_SPAN("sec-websocket-accept"),
@@ -246,6 +246,7 @@ static void take_over(fl_ws_socket *socket, fl_http_turn *turn)
         turn->socket = true;
         turn->phase = FL_HTTP_STREAMING;
         turn->link = fl_link_ref(&socket->ws.link);
+        fl_http_turn_forget(turn);
         return;
     }
     socket->conn = turn->conn;

@@ -4,6 +4,8 @@
  */
 #include "http_host.h"
 
+#include "support/ration.h"
+
 #define RUN(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 
 static server_host host;
@@ -327,6 +329,18 @@ static void test_standing_stream_carries_list_changes(void **state)
         "\"notifications/tools/list_changed\"}\n\n");
 }
 
+/* Spare turns know how to be asked something; one that only talks does not. */
+static void test_standing_stream_forgets_its_request(void **state)
+{
+    (void)state;
+    http_open_session(&host.peer, "2025-11-25", fields);
+    ptrdiff_t before = ration_live_bytes();
+    http_get(&host.peer, "/mcp", fields);
+    http_hear_head(&host.peer, &answer);
+    http_hear_event(&host.peer, &answer);
+    assert_true(ration_live_bytes() < before);
+}
+
 static void test_messages_wait_for_the_standing_stream(void **state)
 {
     fl_tool tool = {.name = "late", .call = tool_echo};
@@ -452,6 +466,7 @@ int main(void)
         RUN(test_resume_of_what_never_was_is_refused),
         RUN(test_resume_belongs_to_its_session),
         RUN(test_standing_stream_carries_list_changes),
+        RUN(test_standing_stream_forgets_its_request),
         RUN(test_messages_wait_for_the_standing_stream),
         RUN(test_message_goes_to_one_of_two_standing_streams),
         RUN(test_hanging_up_does_not_cancel),
