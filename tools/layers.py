@@ -36,8 +36,10 @@ ROOMS = {
                'io/digest.h', 'io/loop.h', 'io/timer.h'),
     # Words alone: nothing here knows who says them, or over what.
     'adapt': ('json', 'rpc'),
-    # Between a server's side and a client's: of each what has no state.
-    'gateway': ('adapt', 'config', 'server/batch.h', 'server/ladder.h',
+    # Between a server's side and a client's: of each what has no state, or
+    # none but what it is embedded in.
+    'gateway': ('adapt', 'config', 'server/batch.h',
+                'server/introductions.h', 'server/ladder.h',
                 'server/levels.h', 'server/methods.h', 'client/lane.h',
                 'client/target.h', 'transport/link.h',
                 'transport/transport.h', 'transport/backoff.h',

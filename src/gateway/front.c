@@ -30,8 +30,6 @@
 
 enum {
     BATCH_ANSWER_MAX = 16 * 1024 * 1024,
-    PARAMS_MAX = 1024 * 1024,
-    CLAIM_MAX = 2 * 1024 * 1024,
     SUPPORTED_MAX = 512,
 };
 
@@ -445,9 +443,9 @@ static void on_ended(fl_link *link)
 
 static void free_front(fl_front *front)
 {
-    fl_buf_reset(&front->params);
+    fl_introduction_release(front->params);
     fl_front_forget_claim(front);
-    fl_buf_reset(&front->recent_key);
+    fl_route_forget_recent(front);
     fl_front_forget_watched(front);
     fl_mem_free(front);
 }
@@ -523,16 +521,12 @@ fl_status fl_front_open(fl_route *route, fl_link *link, unsigned max_in_flight)
     front->route = route;
     front->number = ++route->gateway->last_front;
     front->link = link;
-    front->traits = info.traits;
+    front->traits = (uint8_t)info.traits;
     front->principal = info.principal;
     front->max_in_flight = max_in_flight;
     fl_list_init(&front->errands);
     fl_list_init(&front->questions);
     fl_list_init(&front->by_back);
-    fl_buf_init(&front->params, PARAMS_MAX);
-    fl_buf_init(&front->claim, CLAIM_MAX);
-    fl_buf_init(&front->task_claim, CLAIM_MAX);
-    fl_buf_init(&front->recent_key, CLAIM_MAX);
     fl_list_append(&route->fronts, &front->node);
     link->events = &front_events;
     link->user = front;

@@ -14,8 +14,11 @@
 
 #include "base/map.h"
 #include "gateway/errand.h"
+#include "server/introductions.h"
 
 #include <fairlead/call.h>
+
+#include <assert.h>
 
 typedef struct fl_route fl_route;
 
@@ -27,6 +30,16 @@ typedef enum fl_front_state {
     FL_FRONT_OVER,
 } fl_front_state;
 
+/* Which back its latest modern request went to, and the key that it was found
+ * by. */
+typedef struct fl_recent {
+    fl_back *back; /* or NULL */
+    fl_buf key;
+} fl_recent;
+
+/* There is one for every client, and most clients are idle: what few of them
+ * have is allocated when they have it, and what many of them say alike is kept
+ * once (gateway->introductions). */
 struct fl_front {
     fl_list node; /* among the route's */
     fl_route *route;
@@ -35,26 +48,27 @@ struct fl_front {
     fl_list by_back; /* among those of its back */
     fl_back *back;   /* of its legacy conversation, or NULL */
     const fl_revision *revision; /* agreed on at initialize, or NULL */
-    fl_front_state state;
-    unsigned traits;    /* the link's */
-    uint64_t principal; /* likewise: the key it has shown, or 0 */
-    fl_list errands;    /* oldest first */
-    bool ended; /* its client says no more, and so answers no question */
+    uint64_t principal;          /* the link's: the key it has shown, or 0 */
+    fl_list errands;             /* oldest first */
+    fl_list questions;       /* of servers to its client, not answered yet */
+    uint64_t last_question;  /* its number */
+    fl_introduction *params; /* of its initialize, or NULL */
+    fl_introduction *claim;  /* what a modern server is told of it, */
+    fl_introduction *task_claim;   /* and if it is to know of tasks; or NULL */
+    fl_map *watched;               /* URIs it has subscribed to, or NULL */
+    fl_recent *recent;             /* or NULL */
+    struct fl_modern_cell *modern; /* to_modern.c's of it, or NULL */
     unsigned in_flight;
     unsigned max_in_flight;
-    fl_list questions;      /* of servers to its client, not answered yet */
-    uint64_t last_question; /* its number */
-    unsigned changed;       /* lists it is to be told of: front_tell.c */
-    fl_level log_level;     /* it wants to hear from, */
-    bool wants_log;         /* if it has said so */
-    fl_buf params;          /* of its initialize */
-    fl_buf claim;           /* what a modern server is told of it, */
-    fl_buf task_claim;      /* and if it is to know of tasks */
-    fl_map *watched;        /* URIs it has subscribed to, or NULL */
-    fl_back *recent;        /* of its latest modern request, or NULL, */
-    fl_buf recent_key;      /* and the key that it was found by */
-    struct fl_modern_cell *modern; /* to_modern.c's of it, or NULL */
+    unsigned changed;   /* lists it is to be told of: front_tell.c */
+    uint8_t state;      /* fl_front_state */
+    uint8_t traits;     /* the link's */
+    uint8_t log_level;  /* fl_level it wants to hear from, */
+    bool wants_log : 1; /* if it has said so */
+    bool ended : 1; /* its client says no more, and so answers no question */
 };
+
+static_assert(sizeof(struct fl_front) <= 184, "an idle client stays small");
 
 /* Takes the link over. FL_E_NOMEM: it is untouched. */
 FL_MUST_USE fl_status fl_front_open(fl_route *route, fl_link *link,

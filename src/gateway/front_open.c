@@ -20,7 +20,11 @@
 #include "json/nav.h"
 #include "json/write.h"
 
-enum { HELLO_MAX = 16 * 1024 * 1024 };
+enum {
+    HELLO_MAX = 16 * 1024 * 1024,
+    PARAMS_MAX = 1024 * 1024,
+    CLAIM_MAX = 2 * 1024 * 1024,
+};
 
 /* What a server says of itself. */
 typedef struct introduction {
@@ -71,7 +75,7 @@ static void settle_in(fl_front *front)
 
     if (front->wants_log &&
         (!back->has_level || front->log_level < back->level)) {
-        back->level = front->log_level;
+        back->level = (fl_level)front->log_level;
         back->has_level = true;
     }
     if (!fl_back_is_ready(back))
@@ -102,6 +106,21 @@ static void refuse(const fl_asker *asker, const fl_msg *msg, int code,
     fl_asker_refuse(asker, msg->id, code, fl_span_of(text), (fl_span){0});
 }
 
+/* Many clients are of one make, and say the same. */
+static fl_status keep_params(fl_front *front, fl_span params)
+{
+    return params.len <= PARAMS_MAX
+               ? fl_introductions_take(&front->route->gateway->introductions,
+                                       params, &front->params)
+               : FL_E_TOO_BIG;
+}
+
+static void forget_params(fl_front *front)
+{
+    fl_introduction_release(front->params);
+    front->params = NULL;
+}
+
 void fl_front_initialize(const fl_asker *asker, const fl_msg *msg)
 {
     fl_front *front = asker->front;
@@ -120,11 +139,11 @@ void fl_front_initialize(const fl_asker *asker, const fl_msg *msg)
     if (!fl_health_admits(front->route, asker, msg->id))
         return;
     fl_errand *errand =
-        fl_buf_append(&front->params, msg->params) == FL_OK
+        keep_params(front, msg->params) == FL_OK
             ? fl_errand_new(asker, msg, FL_METHOD_INITIALIZE, true)
             : NULL;
     if (errand == NULL) {
-        fl_buf_reset(&front->params);
+        forget_params(front);
         refuse(asker, msg, FL_RPC_INTERNAL_ERROR, "out of memory");
         return;
     }
@@ -136,7 +155,7 @@ void fl_front_initialize(const fl_asker *asker, const fl_msg *msg)
     if (fl_front_join_back(front, &why) != FL_OK) {
         fl_asker last = errand->asker;
         front->revision = NULL;
-        fl_buf_reset(&front->params);
+        forget_params(front);
         fl_gateway_refuse(&last, errand->id, &why);
         fl_errand_drop(errand);
         return;
@@ -225,7 +244,7 @@ void fl_front_unwelcome(fl_front *front)
 {
     front->state = FL_FRONT_FRESH;
     front->revision = NULL;
-    fl_buf_reset(&front->params);
+    forget_params(front);
     fl_front_leave_back(front);
 }
 
@@ -258,16 +277,17 @@ bool fl_front_recall(fl_errand *errand)
 
 void fl_front_forget_claim(fl_front *front)
 {
-    fl_buf_reset(&front->claim);
-    fl_buf_reset(&front->task_claim);
+    fl_introduction_release(front->claim);
+    fl_introduction_release(front->task_claim);
+    front->claim = front->task_claim = NULL;
 }
 
 /* What it has declared, as the server's revision has it, and that we carry. */
 static fl_status write_abilities(const fl_front *front, const fl_adapt *adapt,
                                  fl_buf *out)
 {
-    fl_span said =
-        fl_json_get(fl_buf_view(&front->params), FL_SPAN("capabilities"));
+    fl_span said = fl_json_get(fl_introduction_text(front->params),
+                               FL_SPAN("capabilities"));
     fl_buf adapted;
 
     if (fl_json_type_of(said) != FL_JSON_OBJECT)
@@ -286,7 +306,7 @@ static fl_status write_claim(const fl_front *front, const fl_revision *revision,
                              fl_span abilities, fl_buf *out)
 {
     fl_span info =
-        fl_json_get(fl_buf_view(&front->params), FL_SPAN("clientInfo"));
+        fl_json_get(fl_introduction_text(front->params), FL_SPAN("clientInfo"));
     fl_json_writer writer;
 
     fl_json_writer_init(&writer, out);
@@ -302,10 +322,28 @@ static fl_status write_claim(const fl_front *front, const fl_revision *revision,
     fl_json_raw(&writer, abilities);
     if (front->wants_log) {
         fl_json_key(&writer, "io.modelcontextprotocol/logLevel");
-        fl_json_string(&writer, fl_levels_name(front->log_level));
+        fl_json_string(&writer, fl_levels_name((fl_level)front->log_level));
     }
     fl_json_object_end(&writer);
     return fl_json_writer_end(&writer);
+}
+
+static fl_status make_claim(const fl_front *front, const fl_adapt *adapt,
+                            fl_introduction **out)
+{
+    fl_buf abilities, claim;
+
+    fl_buf_init(&abilities, HELLO_MAX);
+    fl_buf_init(&claim, CLAIM_MAX);
+    fl_status rc = write_abilities(front, adapt, &abilities);
+    if (rc == FL_OK)
+        rc = write_claim(front, adapt->to, fl_buf_view(&abilities), &claim);
+    if (rc == FL_OK)
+        rc = fl_introductions_take(&front->route->gateway->introductions,
+                                   fl_buf_view(&claim), out);
+    fl_buf_reset(&abilities);
+    fl_buf_reset(&claim);
+    return rc;
 }
 
 fl_span fl_front_claim(fl_front *front, const fl_revision *revision, bool tasks)
@@ -315,18 +353,11 @@ fl_span fl_front_claim(fl_front *front, const fl_revision *revision, bool tasks)
         .to = revision,
         .tasks = tasks,
     };
-    fl_buf *claim = tasks ? &front->task_claim : &front->claim;
-    fl_buf abilities;
+    fl_introduction **claim = tasks ? &front->task_claim : &front->claim;
 
     if (front->revision == NULL) /* its initialize was refused */
         return (fl_span){0};
-    if (fl_buf_len(claim) == 0) {
-        fl_buf_init(&abilities, HELLO_MAX);
-        if (write_abilities(front, &adapt, &abilities) != FL_OK ||
-            write_claim(front, revision, fl_buf_view(&abilities), claim) !=
-                FL_OK)
-            fl_buf_reset(claim);
-        fl_buf_reset(&abilities);
-    }
-    return fl_buf_view(claim);
+    if (*claim == NULL && make_claim(front, &adapt, claim) != FL_OK)
+        return (fl_span){0};
+    return fl_introduction_text(*claim);
 }

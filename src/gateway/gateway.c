@@ -38,6 +38,7 @@ fl_gateway *fl_gateway_new(void)
     fl_map_init(&gateway->uris, URIS_MAX);
     fl_list_init(&gateway->doors);
     fl_leftovers_init(&gateway->leftovers);
+    fl_introductions_init(&gateway->introductions);
     return gateway;
 }
 
@@ -60,6 +61,7 @@ void fl_gateway_free(fl_gateway *gateway)
     free_routes(&gateway->leaving);
     fl_parks_free(gateway->parks);
     fl_leftovers_deinit(&gateway->leftovers);
+    fl_introductions_deinit(&gateway->introductions);
     fl_mem_free(gateway);
 }
 

@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "gateway/leftovers.h"
 #include "io/timer.h"
+#include "server/introductions.h"
 
 #include <fairlead/gateway.h>
 
@@ -48,6 +49,7 @@ struct fl_gateway {
     fl_loop *loop;          /* NULL until it listens, */
     uint64_t opened_ms;     /* which was then */
     fl_leftovers leftovers; /* errands to be used again */
+    fl_introductions introductions; /* what clients say of themselves */
     size_t fronts, backs;
     size_t replicas_gone; /* taken away, with conversations still on them */
     uint64_t last_front;  /* number */

@@ -124,8 +124,8 @@ static bool declares(fl_span capabilities, fl_span name, fl_span detail)
 
 bool fl_front_can(const fl_front *front, fl_method method, fl_span params)
 {
-    fl_span said =
-        fl_json_get(fl_buf_view(&front->params), FL_SPAN("capabilities"));
+    fl_span said = fl_json_get(fl_introduction_text(front->params),
+                               FL_SPAN("capabilities"));
     fl_span mode = fl_json_get(params, FL_SPAN("mode"));
 
     if (method == FL_METHOD_SAMPLE)

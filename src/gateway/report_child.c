@@ -78,7 +78,8 @@ static fl_span info_of(const fl_back *back, const fl_front *front)
     const fl_errand *errand = errand_of(back);
 
     if (info.len == 0 && front != NULL)
-        info = fl_json_get(fl_buf_view(&front->params), FL_SPAN("clientInfo"));
+        info = fl_json_get(fl_introduction_text(front->params),
+                           FL_SPAN("clientInfo"));
     if (info.len == 0 && errand != NULL && errand->msg != NULL)
         info = errand->msg->inner.claim.client_info;
     return info;

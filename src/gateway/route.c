@@ -20,6 +20,7 @@
 
 enum {
     KEY_MAX = 4 * 1024 * 1024,
+    RECENT_MAX = 2 * 1024 * 1024,
     MAX_CHILDREN = 64,
     POOL = 64,
     POOL_OVERFLOW = 1000,
@@ -344,7 +345,7 @@ static fl_status write_key(const fl_front *front, fl_span info,
 fl_back *fl_route_for_session(fl_route *route, fl_front *front,
                               const fl_revision *offered, fl_error *error)
 {
-    fl_span params = fl_buf_view(&front->params);
+    fl_span params = fl_introduction_text(front->params);
     fl_child_mode mode = route->upstream.child;
     fl_replica *replica = pick(route, error);
     fl_back *back;
@@ -396,15 +397,16 @@ void fl_route_share(fl_back *back)
 
 /* Nearly all requests of a client say the same of it: that is seen without
  * making a key of it. */
-static bool is_recent(const fl_front *front, const fl_claim *claim,
+static bool is_recent(const fl_recent *recent, const fl_claim *claim,
                       const fl_replica *replica)
 {
-    fl_span key = fl_buf_view(&front->recent_key);
     fl_span info = claim->client_info, said = claim->client_capabilities;
 
-    if (front->recent == NULL || front->recent->closing ||
-        front->recent->replica != replica || key.len < 2 ||
-        key.len - 2 < info.len + said.len)
+    if (recent == NULL || recent->back == NULL || recent->back->closing ||
+        recent->back->replica != replica)
+        return false;
+    fl_span key = fl_buf_view(&recent->key);
+    if (key.len < 2 || key.len - 2 < info.len + said.len)
         return false;
     fl_span tail = fl_span_from(key, key.len - said.len - info.len - 2);
     return tail.ptr[0] == '\n' && tail.ptr[info.len + 1] == '\n' &&
@@ -412,13 +414,44 @@ static bool is_recent(const fl_front *front, const fl_claim *claim,
            fl_span_equal(fl_span_from(tail, info.len + 2), said);
 }
 
+/* Empty, to be filled anew. NULL: no memory. */
+static fl_recent *begin_recent(fl_front *front)
+{
+    if (front->recent == NULL) {
+        front->recent = fl_mem_zalloc(sizeof *front->recent);
+        if (front->recent == NULL)
+            return NULL;
+        fl_buf_init(&front->recent->key, RECENT_MAX);
+    }
+    front->recent->back = NULL;
+    fl_buf_clear(&front->recent->key);
+    return front->recent;
+}
+
+static fl_back *find_for_claim(fl_replica *replica, fl_front *front,
+                               const fl_claim *claim, fl_error *error)
+{
+    fl_recent *recent = begin_recent(front);
+    fl_buf params;
+
+    fl_error_set(error, FL_E_NOMEM, "out of memory");
+    if (recent == NULL)
+        return NULL;
+    fl_buf_init(&params, KEY_MAX);
+    if (write_key(front, claim->client_info, claim->client_capabilities,
+                  &recent->key) == FL_OK &&
+        write_params(claim, &params) == FL_OK)
+        recent->back = find_or_open(replica, fl_buf_view(&recent->key),
+                                    fl_buf_view(&params), NULL, error);
+    fl_buf_reset(&params);
+    return recent->back;
+}
+
 fl_back *fl_route_for_request(fl_route *route, fl_front *front,
                               const fl_msg *msg, fl_error *error)
 {
     const fl_claim *claim = &msg->inner.claim;
-    fl_buf *key = &front->recent_key;
     fl_replica *replica = fl_affinity_find(route, msg);
-    fl_buf params;
 
     if (replica == NULL)
         replica = pick(route, error);
@@ -427,19 +460,18 @@ fl_back *fl_route_for_request(fl_route *route, fl_front *front,
     if (route->upstream.child == FL_CHILD_SHARED ||
         fl_replica_is_stateless(replica))
         return find_or_open(replica, (fl_span){0}, (fl_span){0}, NULL, error);
-    if (is_recent(front, claim, replica))
-        return front->recent;
+    if (is_recent(front->recent, claim, replica))
+        return front->recent->back;
+    return find_for_claim(replica, front, claim, error);
+}
+
+void fl_route_forget_recent(fl_front *front)
+{
+    if (front->recent == NULL)
+        return;
+    fl_buf_reset(&front->recent->key);
+    fl_mem_free(front->recent);
     front->recent = NULL;
-    fl_buf_clear(key);
-    fl_buf_init(&params, KEY_MAX);
-    fl_error_set(error, FL_E_NOMEM, "out of memory");
-    if (write_key(front, claim->client_info, claim->client_capabilities, key) ==
-            FL_OK &&
-        write_params(claim, &params) == FL_OK)
-        front->recent = find_or_open(replica, fl_buf_view(key),
-                                     fl_buf_view(&params), NULL, error);
-    fl_buf_reset(&params);
-    return front->recent;
 }
 
 void fl_route_forget(fl_route *route, const fl_back *back)
@@ -447,7 +479,7 @@ void fl_route_forget(fl_route *route, const fl_back *back)
     for (fl_list *node = route->fronts.next; node != &route->fronts;
          node = node->next) {
         fl_front *front = FL_LIST_ENTRY(node, fl_front, node);
-        if (front->recent == back)
-            front->recent = NULL;
+        if (front->recent != NULL && front->recent->back == back)
+            front->recent->back = NULL;
     }
 }

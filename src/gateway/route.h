@@ -102,4 +102,7 @@ void fl_route_front_left(const fl_front *front);
 /* A back is going: nobody is to be sent to it any more. */
 void fl_route_forget(fl_route *route, const fl_back *back);
 
+/* A front is going, and with it what is known of its latest request. */
+void fl_route_forget_recent(fl_front *front);
+
 #endif

@@ -72,7 +72,7 @@ static bool set_level(fl_errand *errand, const fl_msg *msg)
     if (fl_levels_read(fl_json_get(msg->params, FL_SPAN("level")), &level) !=
         FL_OK)
         return false; /* the server will say what is wrong */
-    front->log_level = level;
+    front->log_level = (uint8_t)level;
     front->wants_log = true;
     if (back->own || !back->has_level || level < back->level) {
         back->level = level;

@@ -40,13 +40,15 @@ static void set_level(fl_errand *errand, const fl_msg *msg)
 {
     fl_front *front = errand->asker.front;
     fl_span token = fl_json_get(msg->params, FL_SPAN("level"));
+    fl_level level;
 
-    if (fl_levels_read(token, &front->log_level) != FL_OK) {
+    if (fl_levels_read(token, &level) != FL_OK) {
         fl_errand_fail(errand, FL_RPC_INVALID_PARAMS,
                        FL_SPAN("params.level is not a log level"),
                        (fl_span){0});
         return;
     }
+    front->log_level = (uint8_t)level;
     front->wants_log = true;
     fl_front_forget_claim(front);
     fl_errand_result(errand, FL_SPAN("{}"));

@@ -64,7 +64,7 @@ static fl_level wanted(const fl_back *back)
          node = node->next) {
         const fl_front *front = FL_LIST_ENTRY(node, fl_front, by_back);
         if (front->wants_log && front->log_level < lowest)
-            lowest = front->log_level;
+            lowest = (fl_level)front->log_level;
     }
     return lowest;
 }

@@ -1,6 +1,6 @@
 /*
  * introductions.h - what clients say of themselves at initialize, kept once
- * for all that say the same.
+ * for all that say the same, by a server as by the gateway.
  *
  * A server's clients are many, and of few makes: ten thousand of one make say
  * ten thousand times the same few hundred bytes. Who says something new is
