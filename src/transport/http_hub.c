@@ -211,10 +211,12 @@ static void fill(fl_http_hub *hub, fl_loop *loop, const fl_address *address,
         .refs = 1,
         .options = *options,
         .tls = fl_address_is_tls(address),
-        .limits = {.max_head = options->http.max_head,
-                   .max_fields = options->http.max_fields,
-                   .max_streams = options->http.max_streams,
-                   .high_water = options->high_water},
+        .limits = fl_http_limits_fill(&(fl_http_limits){
+            .max_head = options->http.max_head,
+            .max_fields = options->http.max_fields,
+            .max_streams = options->http.max_streams,
+            .high_water = options->high_water,
+        }),
     };
     fl_budget_init(&hub->budget, options->http.memory_budget);
     fl_map_init(&hub->sessions, options->http.max_sessions);

@@ -12,6 +12,8 @@
 #include "wire/bytes.h"
 #include "wire/http_impl.h"
 
+#include <assert.h>
+
 static const fl_http_limits defaults = {
     .max_head = (size_t)32 * 1024,
     .max_target = (size_t)8 * 1024,
@@ -36,7 +38,7 @@ static unsigned pick_count(unsigned value, unsigned fallback)
     return value > 0 ? value : fallback;
 }
 
-static fl_http_limits fill_limits(const fl_http_limits *given)
+fl_http_limits fl_http_limits_fill(const fl_http_limits *given)
 {
     const fl_http_limits *d = &defaults, *g = given != NULL ? given : d;
 
@@ -53,14 +55,28 @@ static fl_http_limits fill_limits(const fl_http_limits *given)
     };
 }
 
+static bool is_filled(const fl_http_limits *limits)
+{
+    fl_http_limits filled = fl_http_limits_fill(limits);
+
+    return limits->max_head == filled.max_head &&
+           limits->max_target == filled.max_target &&
+           limits->max_fields == filled.max_fields &&
+           limits->max_streams == filled.max_streams &&
+           limits->max_resets == filled.max_resets &&
+           limits->max_control == filled.max_control &&
+           limits->high_water == filled.high_water;
+}
+
 void fl_http_init(fl_http *http, const fl_http_ops *ops,
                   const fl_http_options *options)
 {
+    assert(options->limits == NULL || is_filled(options->limits));
     *http = (fl_http){
         .ops = ops,
         .events = options->events,
         .user = options->user,
-        .limits = fill_limits(options->limits),
+        .limits = options->limits != NULL ? options->limits : &defaults,
     };
 }
 

@@ -47,6 +47,10 @@ typedef struct fl_http_limits {
                              on in both directions */
 } fl_http_limits;
 
+/* What a connection can go by: defaults in place of zeroes, and no more than
+ * can be. NULL: all are defaults. */
+fl_http_limits fl_http_limits_fill(const fl_http_limits *given);
+
 /* What a head says, as received. Good until the on_end of its message has
  * returned (fl_exchange_head() finds it until then), values and all. */
 typedef struct fl_head {
@@ -151,7 +155,7 @@ typedef struct fl_http_options {
     bool gather; /* HTTP/2 client: what is said one after the other is written
                     together, when on_held has been heeded or enough of it has
                     come together */
-    const fl_http_limits *limits; /* kept; NULL: the defaults */
+    const fl_http_limits *limits; /* filled, and kept; NULL: the defaults */
     const fl_http_events *events; /* kept */
     void *user;
     const fl_clock *clock; /* copied; NULL: the system's */

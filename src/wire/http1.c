@@ -17,7 +17,7 @@ void fl_http1_init(fl_http1 *h, const fl_http_ops *ops,
                    const fl_http_options *options)
 {
     fl_http_init(&h->http, ops, options);
-    fl_buf_init(&h->held, h->http.limits.max_head + READ_ROOM);
+    fl_buf_init(&h->held, h->http.limits->max_head + READ_ROOM);
 }
 
 static void release(fl_http1 *h)
@@ -57,7 +57,7 @@ void fl_http1_free(fl_http *http)
  * line, or as much as there is. */
 static fl_status hold_line(fl_http1 *h, fl_span *bytes)
 {
-    size_t max = h->http.limits.max_head;
+    size_t max = h->http.limits->max_head;
     fl_span line = {bytes->ptr, bytes->len < max ? bytes->len : max};
     size_t n = fl_span_find(line, '\n');
 

@@ -24,10 +24,10 @@ typedef struct fl_http1_body {
     const char *what; /* is wrong; static text */
     uint32_t line;    /* bytes of this size, extension or trailers */
     uint32_t ext;     /* bytes of extensions so far */
-    char name[20];    /* of the trailer in hand, as far as it fits */
+    uint16_t fields;  /* trailers so far */
     uint8_t name_len;
-    uint16_t fields; /* trailers so far */
     uint8_t state;
+    char name[20]; /* of the trailer in hand, as far as it fits */
 } fl_http1_body;
 
 /* Nothing; so many bytes; chunks; whatever comes until the connection ends. */

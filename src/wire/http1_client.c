@@ -136,7 +136,7 @@ static void frame_body(client *c, fl_http1_message *m)
         head->has_body = false;
         fl_http1_body_none(&h->body);
     } else if (m->chunked) {
-        fl_http1_body_chunked(&h->body, &h->http.limits);
+        fl_http1_body_chunked(&h->body, h->http.limits);
     } else if (head->has_length) {
         fl_http1_body_length(&h->body, head->length);
     } else {
@@ -195,7 +195,7 @@ static bool read_response(client *c, fl_span *in)
     fl_http1_message m;
     fl_http1 *h = &c->base;
     fl_status rc = fl_http1_head_read(&m, &h->mark, FL_HTTP1_RESPONSE,
-                                      &h->http.limits, *in);
+                                      h->http.limits, *in);
 
     if (rc == FL_AGAIN)
         return false;

@@ -18,9 +18,9 @@ typedef enum fl_http1_framing {
 } fl_http1_framing;
 
 typedef struct fl_http1_out {
+    uint64_t left; /* of what was promised, if sized */
     fl_http1_framing framing;
     bool begun;
-    uint64_t left; /* of what was promised, if sized */
 } fl_http1_out;
 
 /* A message's head, apart from what the heading says. */

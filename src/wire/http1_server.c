@@ -113,7 +113,7 @@ static void read_body(server *s, fl_span *in)
 static void frame_body(fl_http1 *h, const fl_http1_message *m)
 {
     if (m->chunked)
-        fl_http1_body_chunked(&h->body, &h->http.limits);
+        fl_http1_body_chunked(&h->body, h->http.limits);
     else
         fl_http1_body_length(&h->body, m->head.length);
 }
@@ -161,8 +161,8 @@ static bool read_request(server *s, fl_span *in)
 {
     fl_http1_message m;
     fl_http1 *h = &s->base;
-    fl_status rc = fl_http1_head_read(&m, &h->mark, FL_HTTP1_REQUEST,
-                                      &h->http.limits, *in);
+    fl_status rc =
+        fl_http1_head_read(&m, &h->mark, FL_HTTP1_REQUEST, h->http.limits, *in);
 
     if (rc == FL_AGAIN)
         return false;
@@ -204,7 +204,7 @@ static bool run(fl_http1 *h, fl_span *in)
 void fl_http1_server_balance(server *s)
 {
     size_t held = fl_buf_len(&s->base.held);
-    size_t most = s->base.http.limits.max_head + HELD_EXTRA;
+    size_t most = s->base.http.limits->max_head + HELD_EXTRA;
 
     s->full = s->base.stage != FL_HTTP1_BEYOND &&
               (s->full ? held >= most / 2 : held >= most);

@@ -151,7 +151,7 @@ static uint32_t doom_of(ssize_t rc)
  * fair share is an answer to each request and each control frame. */
 static bool is_swamped(const fl_http2 *h)
 {
-    const fl_http_limits *limits = &h->base.limits;
+    const fl_http_limits *limits = h->base.limits;
     size_t share = 2 * ((size_t)limits->max_streams + limits->max_control +
                         limits->max_resets);
 

@@ -119,7 +119,7 @@ static fl_status add_pseudo(fl_http2_stream *stream, fl_span name,
     if (place == &head->method)
         stream->is_head = fl_span_equal(value, FL_SPAN("HEAD"));
     else if (place == &head->target &&
-             value.len > stream->base.http->limits.max_target)
+             value.len > stream->base.http->limits->max_target)
         fault(stream, 414, "the request target is too long");
     else if (fl_span_equal(name, FL_SPAN(":status")))
         head->status = (unsigned)number(value);
@@ -155,7 +155,7 @@ static fl_status add_field(fl_http2_stream *stream, nghttp2_rcbuf *name,
 {
     fl_field_id id = fl_field_find(span_of(name));
 
-    if (stream->count >= stream->base.http->limits.max_fields)
+    if (stream->count >= stream->base.http->limits->max_fields)
         fault(stream, 431, "too many header fields");
     if (stream->head.at[id] != 0 && fl_field_is_single(id))
         fault(stream, 400, "a header field that may occur once occurs twice");
@@ -171,7 +171,7 @@ fl_status fl_http2_head_add(fl_http2_stream *stream, nghttp2_rcbuf *name,
                             nghttp2_rcbuf *value)
 {
     fl_http2 *h = fl_http2_of(stream);
-    size_t max = h->base.limits.max_head;
+    size_t max = h->base.limits->max_head;
     fl_span word = span_of(name);
 
     stream->list_size += word.len + span_of(value).len + FIELD_OVERHEAD;

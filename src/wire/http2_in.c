@@ -106,7 +106,7 @@ static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd,
     else if (is_stray_priority(hd))
         h->doom = NGHTTP2_PROTOCOL_ERROR;
     else if (is_control(h, hd))
-        (void)fl_http2_overdone(h, &h->control, h->base.limits.max_control);
+        (void)fl_http2_overdone(h, &h->control, h->base.limits->max_control);
     else if (h->control > 0 && carries_something(hd))
         h->control--;
     return verdict(h);
@@ -302,7 +302,7 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t error,
     if (error == NGHTTP2_NO_ERROR)
         h->resets -= h->resets > 0;
     else if (!h->client && !stream->ours)
-        (void)fl_http2_overdone(h, &h->resets, h->base.limits.max_resets);
+        (void)fl_http2_overdone(h, &h->resets, h->base.limits->max_resets);
     fl_http2_stream_close(stream, error);
     return 0;
 }
@@ -337,7 +337,7 @@ static void note_reset(fl_http2 *h, uint32_t error)
 {
     h->stopped = true;
     if (error == NGHTTP2_REFUSED_STREAM) /* it never became a stream */
-        (void)fl_http2_overdone(h, &h->resets, h->base.limits.max_resets);
+        (void)fl_http2_overdone(h, &h->resets, h->base.limits->max_resets);
 }
 
 /* An answer that did not wait for the whole request: stop the rest of it

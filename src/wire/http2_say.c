@@ -350,8 +350,8 @@ fl_status fl_http2_send(fl_exchange *exchange, const fl_span *parts,
         return FL_E_RESET;
     if (stream->sized && total > stream->left)
         return FL_E_TOO_BIG;
-    if (!urgent && fl_buf_len(&stream->out) >= h->base.limits.high_water) {
-        fl_http2_drain_at(exchange, h->base.limits.high_water / 2);
+    if (!urgent && fl_buf_len(&stream->out) >= h->base.limits->high_water) {
+        fl_http2_drain_at(exchange, h->base.limits->high_water / 2);
         return FL_BUSY;
     }
     fl_status rc = stream->bodiless ? FL_OK : append(stream, parts, count);

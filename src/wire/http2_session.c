@@ -188,7 +188,7 @@ static fl_status make(fl_http2 *h)
     if (nghttp2_session_callbacks_new(&callbacks) == 0 &&
         nghttp2_option_new(&option) == 0) {
         fl_http2_listen(callbacks);
-        set_options(option, &h->base.limits);
+        set_options(option, h->base.limits);
         if (make_session(h, callbacks, option) == 0)
             rc = FL_OK;
     }
@@ -204,7 +204,7 @@ static uint32_t clamp(size_t n)
 
 static int greet(fl_http2 *h)
 {
-    const fl_http_limits *limits = &h->base.limits;
+    const fl_http_limits *limits = h->base.limits;
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, STREAM_WINDOW},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, clamp(limits->max_head)},

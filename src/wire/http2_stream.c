@@ -32,7 +32,7 @@ static fl_http2_stream *take_spare(fl_http2 *h)
 fl_http2_stream *fl_http2_stream_new(fl_http2 *h)
 {
     fl_http2_stream *stream = take_spare(h);
-    size_t high = h->base.limits.high_water;
+    size_t high = h->base.limits->high_water;
 
     if (stream == NULL)
         return NULL;

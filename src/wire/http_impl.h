@@ -102,10 +102,9 @@ typedef struct fl_http_ops {
 struct fl_http {
     const fl_http_ops *ops;
     const fl_http_events *events;
-    void *user;   /* of the events */
-    bool was_cut; /* fl_http_was_cut() */
-    fl_http_limits
-        limits; /* a copy: no zero, fields FL_HTTP_FIELDS_MAX at most */
+    void *user;                   /* of the events */
+    const fl_http_limits *limits; /* filled; shared by many connections */
+    bool was_cut;                 /* fl_http_was_cut() */
 };
 
 /* The common part of an exchange; first member of every kind of it. */
@@ -114,7 +113,7 @@ struct fl_exchange {
     void *user; /* fl_exchange_set_user() */
 };
 
-/* Fills the common part; `limits` of NULL, and zeroes in it, are defaults. */
+/* Fills the common part. */
 void fl_http_init(fl_http *http, const fl_http_ops *ops,
                   const fl_http_options *options);
 

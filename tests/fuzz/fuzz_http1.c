@@ -175,8 +175,8 @@ static void feed(run *r, fl_span piece)
 
 static uint64_t read_all(uint8_t flags, fl_span in, uint8_t step)
 {
-    const fl_http_limits small = {
-        .max_head = 128, .max_target = 32, .max_fields = 4};
+    const fl_http_limits small = fl_http_limits_fill(
+        &(fl_http_limits){.max_head = 128, .max_target = 32, .max_fields = 4});
     const bool client = (flags & 1) != 0;
     run r = {.policy = (policy)(flags >> 1 & 3)};
     const fl_http_options options = {

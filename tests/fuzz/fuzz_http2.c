@@ -203,7 +203,8 @@ static void begin(owner *o)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const fl_http_limits limits = {.max_head = 2048, .max_fields = 20};
+    const fl_http_limits limits = fl_http_limits_fill(
+        &(fl_http_limits){.max_head = 2048, .max_fields = 20});
     owner o = {.how = size > 0 ? data[0] : 0};
     size_t step = (o.how & 0x80) != 0 ? 1 + (o.how >> 5 & 3) * 7 : SIZE_MAX;
     fl_http_options options = {.version = 20,

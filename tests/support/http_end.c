@@ -168,13 +168,14 @@ bool http_end_open(http_end *end, bool client, const fl_http_limits *limits)
         .version = 20,
         .client = client,
         .gather = end->gather,
-        .limits = limits,
+        .limits = &end->limits,
         .events = &events,
         .user = end,
         .clock = &clock,
     };
-    fl_status rc = fl_http_new(&options, &end->http);
 
+    end->limits = fl_http_limits_fill(limits);
+    fl_status rc = fl_http_new(&options, &end->http);
     assert_true(rc == FL_OK || rc == FL_E_NOMEM);
     assert_true((rc == FL_OK) == (end->http != NULL));
     return rc == FL_OK;

@@ -26,6 +26,7 @@ typedef enum http_event {
 typedef struct http_end http_end;
 struct http_end {
     fl_http *http;
+    fl_http_limits limits;
     size_t told[HTTP_EVENTS];
     fl_exchange *exchange; /* of the latest event, or request */
     unsigned status;       /* of the latest response, or of on_bad */
@@ -47,7 +48,7 @@ struct http_end {
     void *user; /* the test's */
 };
 
-/* `limits` is kept; NULL: the defaults. False: there was no memory. */
+/* `limits` NULL, and zeroes in it: the defaults. False: there was no memory. */
 bool http_end_open(http_end *end, bool client, const fl_http_limits *limits);
 void http_end_close(http_end *end);
 

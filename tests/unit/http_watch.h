@@ -54,6 +54,7 @@ typedef struct watch {
     fl_heading heading;    /* of answers; status 0: 200 */
     fl_span body;          /* of answers */
     fl_status answer_rc;
+    fl_http_limits limits;
 } watch;
 
 static void watch_note(watch *w, const char *format, ...) FL_PRINTF(2, 3);
@@ -262,11 +263,12 @@ static inline fl_status watch_open(watch *w, bool client,
     const fl_http_options options = {
         .version = 11,
         .client = client,
-        .limits = limits,
+        .limits = &w->limits,
         .events = &watch_events,
         .user = w,
     };
 
+    w->limits = fl_http_limits_fill(limits);
     w->paused = -1;
     return fl_http_new(&options, &w->http);
 }

@@ -47,21 +47,18 @@ static void test_http_refuses_versions_that_are_none(void **state)
 static void test_http_limits_have_defaults_and_bounds(void **state)
 {
     const fl_http_limits odd = {.max_head = SIZE_MAX, .max_fields = 1000};
-    fl_http_options options = {.version = 11, .events = &watch_events};
-    fl_http http;
+    fl_http_limits limits = fl_http_limits_fill(NULL);
 
     (void)state;
-    fl_http_init(&http, NULL, &options);
-    assert_int_equal(http.limits.max_head, 32 * 1024);
-    assert_int_equal(http.limits.max_target, 8 * 1024);
-    assert_int_equal(http.limits.max_fields, 100);
-    assert_int_equal(http.limits.max_streams, 100);
-    assert_int_equal(http.limits.high_water, 256 * 1024);
-    options.limits = &odd;
-    fl_http_init(&http, NULL, &options);
-    assert_true(http.limits.max_head < SIZE_MAX / 8);
-    assert_int_equal(http.limits.max_fields, FL_HTTP_FIELDS_MAX);
-    assert_int_equal(http.limits.max_target, 8 * 1024);
+    assert_int_equal(limits.max_head, 32 * 1024);
+    assert_int_equal(limits.max_target, 8 * 1024);
+    assert_int_equal(limits.max_fields, 100);
+    assert_int_equal(limits.max_streams, 100);
+    assert_int_equal(limits.high_water, 256 * 1024);
+    limits = fl_http_limits_fill(&odd);
+    assert_true(limits.max_head < SIZE_MAX / 8);
+    assert_int_equal(limits.max_fields, FL_HTTP_FIELDS_MAX);
+    assert_int_equal(limits.max_target, 8 * 1024);
 }
 
 static void test_http_each_side_refuses_what_is_for_the_other(void **state)

@@ -370,7 +370,8 @@ static void test_server_lets_the_peer_go_on_when_half_is_used(void **state)
     static watch w;
     static char junk[65536];
     fl_http_events events = watch_events;
-    const fl_http_limits limits = {.max_head = 1024};
+    const fl_http_limits limits =
+        fl_http_limits_fill(&(fl_http_limits){.max_head = 1024});
     const fl_http_options options = {
         .version = 11, .limits = &limits, .events = &events, .user = &w};
     fl_heading ok = {.status = 200};
