@@ -364,7 +364,7 @@ static bool is_for_all(const fl_http_turn *turn, const fl_head *head)
 
 void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
 {
-    turn->route = fl_http_endpoint_find(turn, head);
+    turn->route = (uint8_t)fl_http_endpoint_find(turn, head);
     name_request(turn, head);
     if (turn->conn->refusal != NULL) {
         refuse_connection(turn);

@@ -17,12 +17,32 @@ void fl_http1_init(fl_http1 *h, const fl_http_ops *ops,
                    const fl_http_options *options)
 {
     fl_http_init(&h->http, ops, options);
-    fl_buf_init(&h->held, h->http.limits->max_head + READ_ROOM);
+}
+
+static void drop_held(fl_http1 *h)
+{
+    fl_buf_reset(h->held);
+    fl_mem_free(h->held);
+    h->held = NULL;
+}
+
+static fl_status hold(fl_http1 *h, fl_span bytes)
+{
+    if (bytes.len == 0)
+        return FL_OK;
+    if (h->held == NULL) {
+        h->held = fl_mem_alloc(sizeof *h->held);
+        if (h->held == NULL)
+            return FL_E_NOMEM;
+        fl_buf_init(h->held, h->http.limits->max_head + READ_ROOM);
+    }
+    return fl_buf_append(h->held, bytes);
 }
 
 static void release(fl_http1 *h)
 {
-    fl_buf_reset(&h->held);
+    if (h->held != NULL)
+        drop_held(h);
     fl_mem_free(h->kept);
     fl_mem_free(h);
 }
@@ -39,9 +59,9 @@ void fl_http1_leave(fl_http1 *h)
         fl_mem_free(h->kept);
         h->kept = NULL;
     }
-    if (h->held.ptr != NULL &&
-        (fl_buf_len(&h->held) == 0 || h->stage == FL_HTTP1_DEAF))
-        fl_buf_reset(&h->held);
+    if (h->held != NULL &&
+        (fl_buf_len(h->held) == 0 || h->stage == FL_HTTP1_DEAF))
+        drop_held(h);
 }
 
 void fl_http1_free(fl_http *http)
@@ -63,19 +83,19 @@ static fl_status hold_line(fl_http1 *h, fl_span *bytes)
 
     line.len = n < line.len ? n + 1 : n;
     *bytes = fl_span_from(*bytes, line.len);
-    return fl_buf_append(&h->held, line);
+    return hold(h, line);
 }
 
 /* True: all of what was held is used, and `bytes` may be. */
 static bool run_held(fl_http1 *h, fl_http1_run *run, bool *hungry)
 {
-    fl_span in = fl_buf_view(&h->held);
+    fl_span in = fl_buf_view(h->held);
     size_t before = in.len;
 
     *hungry = run(h, &in);
     if (h->dead)
         return false;
-    fl_buf_consume(&h->held, before - in.len);
+    fl_buf_consume(h->held, before - in.len);
     return in.len == 0;
 }
 
@@ -84,16 +104,16 @@ fl_status fl_http1_take(fl_http1 *h, fl_span bytes, fl_http1_run *run)
     bool hungry = true;
     fl_status rc = FL_OK;
 
-    while (fl_buf_len(&h->held) > 0 && rc == FL_OK) {
+    while (fl_http1_held(h) > 0 && rc == FL_OK) {
         if (run_held(h, run, &hungry))
             break;
         if (h->dead || !hungry || bytes.len == 0)
             break;
         rc = hold_line(h, &bytes);
     }
-    if (rc == FL_OK && !h->dead && hungry && fl_buf_len(&h->held) == 0)
+    if (rc == FL_OK && !h->dead && hungry && fl_http1_held(h) == 0)
         run(h, &bytes);
-    return rc == FL_OK && !h->dead ? fl_buf_append(&h->held, bytes) : rc;
+    return rc == FL_OK && !h->dead ? hold(h, bytes) : rc;
 }
 
 void fl_http1_pass(fl_http1 *h, fl_span *in)
@@ -119,7 +139,9 @@ void fl_http1_end(fl_http1 *h)
 
 size_t fl_http1_held_memory(const fl_http1 *h)
 {
-    return h->held.cap + (h->kept != NULL ? h->kept->size : 0);
+    size_t held = h->held != NULL ? sizeof *h->held + h->held->cap : 0;
+
+    return held + (h->kept != NULL ? h->kept->size : 0);
 }
 
 const fl_head *fl_http1_settle_head(fl_http1 *h,

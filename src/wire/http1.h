@@ -22,15 +22,21 @@ typedef enum fl_http1_stage {
 /* First member of both sides. */
 typedef struct fl_http1 {
     fl_http http;
-    fl_buf held;
+    fl_buf *held;        /* input that waits; NULL: none does */
     fl_http1_mark mark;  /* of the head at the start of what is held */
     fl_http1_body body;  /* that is being read */
     fl_http1_kept *kept; /* its head, if it does not lie in one read with it */
-    fl_http1_stage stage;
-    unsigned pins; /* calls on the stack that will touch it again */
+    unsigned pins;       /* calls on the stack that will touch it again */
+    uint8_t stage;       /* fl_http1_stage */
     bool dead;
     bool over; /* on_over has been said */
 } fl_http1;
+
+/* How many bytes are held. */
+static inline size_t fl_http1_held(const fl_http1 *h)
+{
+    return h->held != NULL ? fl_buf_len(h->held) : 0;
+}
 
 /* Uses up what it can of `in`. True: the rest is the beginning of a head, and
  * more is needed. False: the rest has to wait. */

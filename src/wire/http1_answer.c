@@ -91,7 +91,7 @@ static void carry_on(server *s)
 {
     fl_http1 *h = &s->base;
 
-    if (h->stage != FL_HTTP1_IN_BODY && fl_buf_len(&h->held) > 0) {
+    if (h->stage != FL_HTTP1_IN_BODY && fl_http1_held(h) > 0) {
         s->waiting = true;
         h->http.events->on_held(h->http.user);
     } else if (s->ended) {

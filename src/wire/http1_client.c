@@ -95,7 +95,7 @@ static void end_response(client *c, fl_span rest)
     call *ended = c->now;
     bool again = !c->closing && ended->sent && rest.len == 0;
 
-    c->base.stage = stage_after(c, again);
+    c->base.stage = (uint8_t)stage_after(c, again);
     c->open = c->busy = false;
     say_pause(c, false);
     if (c->base.dead)

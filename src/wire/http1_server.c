@@ -146,7 +146,7 @@ static void serve(server *s, const fl_http1_message *m, fl_span *in)
         return;
     }
     s->head = head;
-    s->version = head->version;
+    s->version = (uint8_t)head->version;
     s->keep_alive = m->keep_alive;
     s->expects = m->expects && head->has_body;
     s->no_body = fl_span_equal(head->method, FL_SPAN("HEAD"));
@@ -203,7 +203,7 @@ static bool run(fl_http1 *h, fl_span *in)
 
 void fl_http1_server_balance(server *s)
 {
-    size_t held = fl_buf_len(&s->base.held);
+    size_t held = fl_http1_held(&s->base);
     size_t most = s->base.http.limits->max_head + HELD_EXTRA;
 
     s->full = s->base.stage != FL_HTTP1_BEYOND &&
@@ -288,7 +288,7 @@ static bool in_head(const fl_http *http)
     const server *s = (const server *)http;
 
     return !s->open && s->base.stage == FL_HTTP1_AT_HEAD &&
-           fl_buf_len(&s->base.held) > 0;
+           fl_http1_held(&s->base) > 0;
 }
 
 static bool give_up(fl_http *http, unsigned status, const char *what)

@@ -8,27 +8,31 @@
 #include "wire/http1.h"
 #include "wire/http1_out.h"
 
+#include <assert.h>
+
 typedef struct fl_http1_server {
     fl_http1 base;
     fl_exchange exchange;
     const fl_head *head;
     fl_http1_out out;
-    unsigned version; /* of the request */
-    bool open;        /* the exchange is */
-    bool no_body;     /* HEAD: the answer has none */
-    bool keep_alive;  /* the peer is ready for it */
-    bool expects;     /* the peer waits for a 100 before it sends its body */
-    bool closing;     /* the connection ends with the exchange in hand */
-    bool upgraded;    /* 101: what follows is not HTTP */
-    bool busy;        /* on_writable is owed */
-    bool feeding;     /* within feed(), which will go on by itself */
-    bool full;        /* as much is held as may be */
-    bool stopped;     /* the exchange's owner will have no more for now */
-    bool paused;      /* on_pause was said, for either reason */
-    bool waiting;     /* on_held was said */
-    bool ended;       /* the peer's side has */
-    bool shut;        /* ours will, after this exchange */
+    uint8_t version;     /* of the request */
+    bool open : 1;       /* the exchange is */
+    bool no_body : 1;    /* HEAD: the answer has none */
+    bool keep_alive : 1; /* the peer is ready for it */
+    bool expects : 1;    /* the peer waits for a 100 before it sends its body */
+    bool closing : 1;    /* the connection ends with the exchange in hand */
+    bool upgraded : 1;   /* 101: what follows is not HTTP */
+    bool busy : 1;       /* on_writable is owed */
+    bool feeding : 1;    /* within feed(), which will go on by itself */
+    bool full : 1;       /* as much is held as may be */
+    bool stopped : 1;    /* the exchange's owner will have no more for now */
+    bool paused : 1;     /* on_pause was said, for either reason */
+    bool waiting : 1;    /* on_held was said */
+    bool ended : 1;      /* the peer's side has */
+    bool shut : 1;       /* ours will, after this exchange */
 } fl_http1_server;
+
+static_assert(sizeof(fl_http1_server) <= 184, "an idle connection stays small");
 
 /* Says on_pause if there is a reason now, or none any more. */
 void fl_http1_server_balance(fl_http1_server *s);

@@ -571,7 +571,7 @@ static void live_poorly(void *user)
 static void test_client_survives_the_want_of_memory(void **state)
 {
     (void)state;
-    assert_int_equal(ration_each(live_poorly, NULL), 5);
+    assert_int_equal(ration_each(live_poorly, NULL), 6);
 }
 
 static void live_until(watch_event event)
