@@ -5,10 +5,20 @@
  * less is the price of a connection. A stream that makes no progress is broken
  * off below us, but HTTP/2 has windows of its own, and a client may leave one
  * shut: so a backlog that does not move at all ends the connection, too.
+ *
+ * Few connections ever have one. Where there is no memory to note it down, it
+ * is noted down when more is written, or when the connection's timer looks.
  */
 #include "transport/http_server.h"
 
+#include "base/mem.h"
 #include "io/loop.h"
+
+struct fl_http_backlog {
+    fl_timer stuck;      /* runs while there is anything */
+    size_t charged;      /* to the budget */
+    uint64_t taken_then; /* bytes, when `stuck` was started */
+};
 
 /* What HTTP/2 takes with nothing to say, on a connection and an exchange. */
 enum { CODEC = 64 * 1024, EXCHANGE = 4 * 1024 };
@@ -21,18 +31,18 @@ static uint64_t taken(const fl_http_conn *conn)
 
 static void watch(fl_http_conn *conn)
 {
-    conn->taken_then = taken(conn);
-    fl_timer_start(&conn->stuck, conn->hub->options.send_timeout_ms);
+    conn->backlog->taken_then = taken(conn);
+    fl_timer_start(&conn->backlog->stuck, conn->hub->options.send_timeout_ms);
 }
 
 static void on_timer(fl_timer *timer, void *user)
 {
     fl_http_conn *conn = user;
-    bool moved = taken(conn) != conn->taken_then;
+    bool moved = taken(conn) != conn->backlog->taken_then;
 
     (void)timer;
     fl_http_backlog_charge(conn);
-    if (conn->charged == 0 || conn->closing)
+    if (conn->backlog == NULL || conn->closing)
         return;
     if (moved)
         watch(conn);
@@ -41,9 +51,13 @@ static void on_timer(fl_timer *timer, void *user)
                            "the client does not take its answers");
 }
 
-void fl_http_backlog_init(fl_http_conn *conn)
+static bool begin(fl_http_conn *conn)
 {
-    fl_timer_init(&conn->stuck, conn->hub->loop, on_timer, conn);
+    conn->backlog = fl_mem_zalloc(sizeof *conn->backlog);
+    if (conn->backlog == NULL)
+        return false;
+    fl_timer_init(&conn->backlog->stuck, conn->hub->loop, on_timer, conn);
+    return true;
 }
 
 static size_t measure(const fl_http_conn *conn)
@@ -65,21 +79,25 @@ void fl_http_backlog_charge(fl_http_conn *conn)
     if (conn->closing)
         return;
     size_t held = measure(conn);
-    if (held == conn->charged)
+    if (held == 0) {
+        fl_http_backlog_clear(conn);
         return;
-    fl_budget_give(&conn->hub->budget, conn->charged);
-    fl_budget_charge(&conn->hub->budget, held);
-    conn->charged = held;
-    if (held == 0 || patience == FL_NEVER) {
-        fl_timer_stop(&conn->stuck);
-    } else if (!fl_timer_running(&conn->stuck)) {
-        watch(conn);
     }
+    if (conn->backlog == NULL && !begin(conn))
+        return;
+    fl_budget_give(&conn->hub->budget, conn->backlog->charged);
+    fl_budget_charge(&conn->hub->budget, held);
+    conn->backlog->charged = held;
+    if (patience != FL_NEVER && !fl_timer_running(&conn->backlog->stuck))
+        watch(conn);
 }
 
 void fl_http_backlog_clear(fl_http_conn *conn)
 {
-    fl_timer_stop(&conn->stuck);
-    fl_budget_give(&conn->hub->budget, conn->charged);
-    conn->charged = 0;
+    if (conn->backlog == NULL)
+        return;
+    fl_timer_stop(&conn->backlog->stuck);
+    fl_budget_give(&conn->hub->budget, conn->backlog->charged);
+    fl_mem_free(conn->backlog);
+    conn->backlog = NULL;
 }

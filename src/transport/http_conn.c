@@ -186,7 +186,7 @@ static void speak(fl_http_conn *conn, unsigned version)
         .user = conn,
     };
 
-    conn->version = version;
+    conn->version = (uint8_t)version;
     if (fl_http_new(&options, &conn->http) != FL_OK) {
         fl_http_conn_break(conn, FL_E_NOMEM, fl_status_text(FL_E_NOMEM));
         return;
@@ -254,30 +254,48 @@ static void feed(fl_http_conn *conn, fl_span bytes)
     conn->http = NULL;
 }
 
-/* The version is known once the first bytes cannot be anything else. */
+static bool keep_first(fl_http_conn *conn, fl_span bytes)
+{
+    if (conn->first == NULL) {
+        conn->first = fl_mem_alloc(sizeof *conn->first);
+        if (conn->first == NULL)
+            return false;
+        fl_buf_init(conn->first, conn->hub->options.http.max_head);
+    }
+    return fl_buf_append(conn->first, bytes) == FL_OK;
+}
+
+static void drop_first(fl_http_conn *conn)
+{
+    if (conn->first == NULL)
+        return;
+    fl_buf_reset(conn->first);
+    fl_mem_free(conn->first);
+    conn->first = NULL;
+}
+
+/* The version is known once the first bytes cannot be anything else; all but
+ * a few clients say so in one piece. */
 static void listen_first(fl_http_conn *conn, fl_span bytes)
 {
     unsigned version = fl_http_sniff(bytes);
-    bool gathered = fl_buf_len(&conn->first) > 0;
 
-    if (gathered) {
-        if (fl_buf_append(&conn->first, bytes) != FL_OK) {
+    if (conn->first != NULL || version == 0) {
+        if (!keep_first(conn, bytes)) {
             fl_http_conn_break(conn, FL_E_NOMEM, fl_status_text(FL_E_NOMEM));
             return;
         }
-        bytes = fl_buf_view(&conn->first);
+        bytes = fl_buf_view(conn->first);
         version = fl_http_sniff(bytes);
     }
     if (version == 0) {
-        if (!gathered && fl_buf_append(&conn->first, bytes) != FL_OK)
-            fl_http_conn_break(conn, FL_E_NOMEM, fl_status_text(FL_E_NOMEM));
         settle(conn);
         return;
     }
     speak(conn, version);
     if (!conn->closing)
         feed(conn, bytes);
-    fl_buf_reset(&conn->first);
+    drop_first(conn);
 }
 
 static void on_data(void *user, fl_span bytes)
@@ -360,7 +378,7 @@ void fl_http_conn_gone(fl_http_conn *conn)
     fl_http_free(conn->http);
     conn->http = NULL;
     fl_http_backlog_clear(conn);
-    fl_buf_reset(&conn->first);
+    drop_first(conn);
     fl_timer_stop(&conn->timer);
     fl_list_remove(&conn->node);
     conn->caller->connections--;
@@ -394,6 +412,7 @@ static void check_idle(fl_http_conn *conn)
 
     if (conn->shut && fl_http_conn_has_sockets_only(conn))
         fl_http_listener_settle(conn->hub); /* for them it need not wait */
+    fl_http_backlog_charge(conn);
     if (!fl_list_empty(&conn->turns))
         watch(conn, limit);
     else if (quiet < limit)
@@ -453,9 +472,7 @@ void fl_http_conn_open(fl_http_hub *hub, fl_stream *stream,
         hub->connections++;
     else
         hub->refused++;
-    fl_buf_init(&conn->first, hub->options.http.max_head);
     fl_timer_init(&conn->timer, hub->loop, on_timer, conn);
-    fl_http_backlog_init(conn);
     fl_list_init(&conn->turns);
     fl_list_append(&hub->conns, &conn->node);
     if (fl_stream_start(stream, &stream_events, conn) == FL_OK)

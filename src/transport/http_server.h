@@ -38,6 +38,7 @@ typedef struct fl_http_conn fl_http_conn;
 typedef struct fl_http_turn fl_http_turn;
 typedef struct fl_http_session fl_http_session;
 typedef struct fl_http_caller fl_http_caller;
+typedef struct fl_http_backlog fl_http_backlog;
 
 enum {
     FL_HTTP_ID = 23, /* 132 bits, six in a letter, and a NUL: short enough to
@@ -203,36 +204,36 @@ fl_http_caller *fl_http_hub_caller(fl_http_hub *hub, const char *address);
 /* To be called after each of its counts fell: it goes when all are 0. */
 void fl_http_hub_let_go(fl_http_hub *hub, fl_http_caller *caller);
 
-/* http_conn.c */
+/* http_conn.c: what an idle connection does not need hangs off it. */
 struct fl_http_conn {
     fl_list node;
     fl_http_hub *hub;
     fl_http_caller *caller;
     fl_stream *stream;
     fl_http *http;  /* NULL until the version is known */
-    fl_buf first;   /* bytes that do not tell the version yet */
+    fl_buf *first;  /* bytes that do not tell the version yet, or NULL */
     fl_timer timer; /* lease, head, idle, held input */
     fl_list turns;
-    fl_link *stateless;  /* for requests without a session: the first of one
-                            for each endpoint used; or NULL */
-    fl_ws_link *socket;  /* has the stream now; or NULL */
-    const char *refusal; /* not NULL: every request is told so */
-    uint64_t retry_ms;   /* when to come again */
+    fl_link *stateless;       /* for requests without a session: the first of
+                                 one for each endpoint used; or NULL */
+    fl_ws_link *socket;       /* has the stream now; or NULL */
+    fl_http_backlog *backlog; /* NULL: none to speak of */
+    const char *refusal;      /* not NULL: every request is told so */
+    uint64_t retry_ms;        /* when to come again */
     uint64_t quiet_since;
-    fl_timer stuck;      /* runs while there is a backlog */
-    size_t charged;      /* of it, to the budget */
-    uint64_t written;    /* bytes, ever */
-    uint64_t taken_then; /* of them, when `stuck` was started */
-    unsigned version;    /* of HTTP, once known */
-    bool ended;          /* the client has said all */
-    bool leased;         /* ... and its timer is for that no longer */
-    bool shut;           /* takes no more requests */
-    bool heard;          /* a request has come */
-    bool in_head;        /* part of one has: the timer is for that */
-    bool past_head;      /* ... but that head is whole, or was refused */
-    bool held;           /* input waits in the codec */
-    bool closing;
+    uint64_t written;   /* bytes, ever */
+    uint8_t version;    /* of HTTP, once known */
+    bool ended : 1;     /* the client has said all */
+    bool leased : 1;    /* ... and its timer is for that no longer */
+    bool shut : 1;      /* takes no more requests */
+    bool heard : 1;     /* a request has come */
+    bool in_head : 1;   /* part of one has: the timer is for that */
+    bool past_head : 1; /* ... but that head is whole, or was refused */
+    bool held : 1;      /* input waits in the codec */
+    bool closing : 1;
 };
+static_assert(sizeof(fl_http_conn) <= 184, "an idle connection stays small");
+
 /* Takes the stream. */
 void fl_http_conn_open(fl_http_hub *hub, fl_stream *stream,
                        fl_http_caller *caller, const char *refusal,
@@ -251,7 +252,6 @@ void fl_http_conn_yield(fl_http_conn *conn, fl_ws_link *socket);
 void fl_http_conn_gone(fl_http_conn *conn);
 
 /* http_backlog.c */
-void fl_http_backlog_init(fl_http_conn *conn);
 /* To be called when more, or less, may be waiting to leave. */
 void fl_http_backlog_charge(fl_http_conn *conn);
 void fl_http_backlog_clear(fl_http_conn *conn);

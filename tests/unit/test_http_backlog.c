@@ -4,6 +4,7 @@
  */
 #include "h2_peer.h"
 #include "link_host.h"
+#include "support/ration.h"
 
 #define RUN(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 
@@ -225,6 +226,22 @@ static void test_backlog_behind_a_shut_window_ends_it(void **state)
     link_asked(&host, 2);
 }
 
+/* It is the connection's own timer that comes back to it here. */
+static void test_backlog_without_memory_is_charged_later(void **state)
+{
+    (void)state;
+    shut_window();
+    fl_http_conn *conn = FL_LIST_ENTRY(hub()->conns.prev, fl_http_conn, node);
+    fl_http_backlog_clear(conn);
+    assert_int_equal(hub()->budget.used, 0);
+    ration_allow(0);
+    fl_http_backlog_charge(conn);
+    ration_reset();
+    assert_null(conn->backlog);
+    link_pass(&host, hub()->options.idle_timeout_ms);
+    assert_true(hub()->budget.used >= LARGE);
+}
+
 static void test_backlog_that_leaves_slowly_is_no_reason_to_end(void **state)
 {
     enum { ROUNDS = 10, SIP = 32 * 1024 };
@@ -310,6 +327,7 @@ int main(void)
         RUN(test_backlog_goes_on_after_an_event_too_large),
         RUN(test_backlog_behind_a_shut_window_is_charged),
         RUN(test_backlog_behind_a_shut_window_ends_it),
+        RUN(test_backlog_without_memory_is_charged_later),
         RUN(test_backlog_that_leaves_slowly_is_no_reason_to_end),
         RUN(test_backlog_of_sessions_is_cleared_of_idle_ones),
         RUN(test_backlog_of_sessions_is_bounded_by_address),
