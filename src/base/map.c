@@ -9,7 +9,7 @@
  * belongs, so that a map that has seen a million keys probes like a new one.
  *
  * The hash is kept beside the key: growing and moving up never hash again,
- * and a probe compares bytes only when all 64 bits agree.
+ * and a probe compares bytes only when all 32 bits agree.
  */
 #include "base/map.h"
 
@@ -23,16 +23,16 @@
 enum { FIRST_CAP = 8, SMALL_KEY = 24 };
 
 struct fl_map_slot {
-    void *value; /* NULL: the slot is free */
-    uint64_t hash;
-    size_t len;
+    void *value;   /* NULL: the slot is free */
+    uint32_t hash; /* as much of it as any map needs */
+    uint32_t len;
     union {
         char small[SMALL_KEY];
         char *large;
     } key;
 };
 
-static_assert(sizeof(fl_map_slot) == 48, "a slot is three quarters of a line");
+static_assert(sizeof(fl_map_slot) == 40, "a slot is five words");
 
 void fl_map_init(fl_map *map, size_t max)
 {
@@ -63,8 +63,13 @@ void fl_map_deinit(fl_map *map)
     *map = (fl_map){0};
 }
 
+static uint32_t hash_of(const fl_map *map, fl_span key)
+{
+    return (uint32_t)fl_siphash(map->seed, key);
+}
+
 /* The slot that holds `key`, or the free one where it would go. */
-static fl_map_slot *find(const fl_map *map, fl_span key, uint64_t hash)
+static fl_map_slot *find(const fl_map *map, fl_span key, uint32_t hash)
 {
     size_t at = hash & (map->cap - 1);
 
@@ -81,7 +86,7 @@ void *fl_map_get(const fl_map *map, fl_span key)
 {
     if (map->count == 0)
         return NULL;
-    return find(map, key, fl_siphash(map->seed, key))->value;
+    return find(map, key, hash_of(map, key))->value;
 }
 
 static void move_in(fl_map *map, const fl_map_slot *entry)
@@ -129,6 +134,8 @@ static fl_status copy_key(fl_map_slot *slot, fl_span key)
 {
     char *bytes = slot->key.small;
 
+    if (key.len > UINT32_MAX)
+        return FL_E_LIMIT;
     if (key.len > SMALL_KEY) {
         bytes = fl_mem_alloc(key.len);
         if (bytes == NULL)
@@ -137,7 +144,7 @@ static fl_status copy_key(fl_map_slot *slot, fl_span key)
     }
     if (key.len > 0)
         memcpy(bytes, key.ptr, key.len);
-    slot->len = key.len;
+    slot->len = (uint32_t)key.len;
     return FL_OK;
 }
 
@@ -148,7 +155,7 @@ fl_status fl_map_add(fl_map *map, fl_span key, void *value)
     if (rc != FL_OK)
         return rc;
 
-    uint64_t hash = fl_siphash(map->seed, key);
+    uint32_t hash = hash_of(map, key);
     if (find(map, key, hash)->value != NULL)
         return FL_E_IN_USE;
     rc = make_room(map);
@@ -190,7 +197,7 @@ void *fl_map_remove(fl_map *map, fl_span key)
     if (map->count == 0)
         return NULL;
 
-    fl_map_slot *slot = find(map, key, fl_siphash(map->seed, key));
+    fl_map_slot *slot = find(map, key, hash_of(map, key));
     void *value = slot->value;
     if (value == NULL)
         return NULL;

@@ -43,8 +43,8 @@ static inline void *fl_map_number(uintptr_t number)
 /* NULL when the key is not there. */
 void *fl_map_get(const fl_map *map, fl_span key);
 
-/* FL_E_IN_USE when the key is there already, FL_E_LIMIT at the maximum,
- * FL_E_NOMEM. `value` must not be NULL. */
+/* FL_E_IN_USE when the key is there already, FL_E_LIMIT at the maximum and for
+ * a key of 4 GiB, FL_E_NOMEM. `value` must not be NULL. */
 FL_MUST_USE fl_status fl_map_add(fl_map *map, fl_span key, void *value);
 
 /* Takes the entry out and returns its value; NULL when it was not there. */
