@@ -330,12 +330,11 @@ fl_status fl_http_hub_mint(char id[FL_HTTP_ID])
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "abcdefghijklmnopqrstuvwxyz0123456789-_";
-    unsigned char random[FL_HTTP_ID - 1];
+    unsigned char random[FL_HTTP_ID];
     fl_status rc = fl_random_bytes(random, sizeof random);
 
     for (size_t i = 0; rc == FL_OK && i < sizeof random; i++)
         id[i] = letters[random[i] % 64];
-    id[FL_HTTP_ID - 1] = '\0';
     return rc;
 }
 

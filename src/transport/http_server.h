@@ -41,8 +41,8 @@ typedef struct fl_http_caller fl_http_caller;
 typedef struct fl_http_backlog fl_http_backlog;
 
 enum {
-    FL_HTTP_ID = 23, /* 132 bits, six in a letter, and a NUL: short enough to
-                        lie in the slot of a map */
+    FL_HTTP_ID = 22, /* letters, of six bits each; no NUL. Short enough to lie
+                        in the slot of a map */
     FL_HTTP_REQUEST_ID = 65,
     FL_HTTP_ORIGIN = 128,
     FL_HTTP_EVENT_ID = 44, /* two 64-bit numbers, a hyphen, a NUL */
@@ -199,6 +199,10 @@ FL_MUST_USE fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts,
                                        size_t count, fl_span *whole);
 /* An id nobody can guess. FL_E_IO: no random source. */
 FL_MUST_USE fl_status fl_http_hub_mint(char id[FL_HTTP_ID]);
+static inline fl_span fl_http_id(const char id[FL_HTTP_ID])
+{
+    return (fl_span){id, FL_HTTP_ID};
+}
 /* The counts of an address; NULL when there is no memory, or too many. */
 fl_http_caller *fl_http_hub_caller(fl_http_hub *hub, const char *address);
 /* To be called after each of its counts fell: it goes when all are 0. */
@@ -381,7 +385,7 @@ struct fl_http_session {
     bool busy;     /* a send was refused: tell when there is room */
     char id[FL_HTTP_ID];
 };
-static_assert(sizeof(fl_http_session) <= 312, "an idle session stays small");
+static_assert(sizeof(fl_http_session) <= 296, "an idle session stays small");
 
 /* FL_E_LIMIT: too many; FL_E_NOMEM, FL_E_IO. */
 FL_MUST_USE fl_status fl_http_session_new(const fl_http_turn *turn,

@@ -69,7 +69,7 @@ static void end_turns(fl_http_session *session)
 
 static void leave_hub(fl_http_session *session)
 {
-    fl_map_remove(&session->hub->sessions, fl_span_of(session->id));
+    fl_map_remove(&session->hub->sessions, fl_http_id(session->id));
     fl_list_remove(&session->node);
     session->caller->sessions--;
 }
@@ -174,7 +174,7 @@ static fl_status enter_hub(fl_http_session *session)
 
     if (rc == FL_OK)
         rc =
-            fl_map_add(&hub->sessions, fl_span_of(session->id), &session->link);
+            fl_map_add(&hub->sessions, fl_http_id(session->id), &session->link);
     if (rc == FL_OK)
         rc = fl_link_move(&session->link, FL_LINK_ACTIVE);
     if (rc != FL_OK)
@@ -321,7 +321,7 @@ static fl_status append(fl_http_session *session, uint64_t stream,
 
     if (session->log == NULL) {
         rc =
-            fl_events_open(hub->events, fl_span_of(session->id), &session->log);
+            fl_events_open(hub->events, fl_http_id(session->id), &session->log);
         if (rc != FL_OK)
             return rc;
         /* from now on things grow old */

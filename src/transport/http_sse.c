@@ -50,7 +50,7 @@ static void begin_end(sse_link *self, fl_status status, const char *why)
         return;
     self->status = (int8_t)status;
     self->why = why;
-    fl_map_remove(&self->hub->sessions, fl_span_of(self->id));
+    fl_map_remove(&self->hub->sessions, fl_http_id(self->id));
     self->caller->sessions--;
     fl_timer_start(&self->timer, 0);
 }
@@ -61,7 +61,7 @@ static fl_status enter_hub(sse_link *self)
 
     if (rc == FL_OK)
         rc =
-            fl_map_add(&self->hub->sessions, fl_span_of(self->id), &self->link);
+            fl_map_add(&self->hub->sessions, fl_http_id(self->id), &self->link);
     if (rc == FL_OK)
         rc = fl_link_move(&self->link, FL_LINK_ACTIVE);
     if (rc == FL_OK)
@@ -105,7 +105,7 @@ static fl_status tell_endpoint(sse_link *self)
         endpoint == 0 ? fl_span_of(self->hub->messages_path)
                       : FL_SPAN("/messages"),
         FL_SPAN("?sessionId="),
-        fl_span_of(self->id),
+        fl_http_id(self->id),
     };
     fl_status rc = fl_http_turn_stream(self->turn);
 

@@ -158,7 +158,7 @@ static size_t collect(fl_http_turn *turn, fl_field fields[FIELDS_MAX])
         fields[count++] = FL_FIELD_SET(X_REQUEST_ID, fl_span_of(asked->id));
     if (turn->initialize && turn->link != NULL)
         fields[count++] = FL_FIELD_SET(
-            MCP_SESSION_ID, fl_span_of(((fl_http_session *)turn->link)->id));
+            MCP_SESSION_ID, fl_http_id(((fl_http_session *)turn->link)->id));
     if (asked->origin[0] == '\0')
         return count;
     fields[count++] =
