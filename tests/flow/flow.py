@@ -4,6 +4,7 @@ A test is a function whose name says a fact. It fails by raising; what it
 started is ended by the context managers here, whatever happens.
 """
 import contextlib
+import fcntl
 import json
 import os
 import pty
@@ -24,6 +25,7 @@ from ports import free_port  # noqa: E402,F401
 FAIRLEAD = os.environ.get('FAIRLEAD', 'fairlead')
 SLOW = float(os.environ.get('FL_SLOW', '1'))  # how slow programs are here
 WAIT = 30 * SLOW
+LOG_ROOM = 1 << 20
 
 
 class Mismatch(Exception):
@@ -130,6 +132,8 @@ class Demo:
 
     def __init__(self, process):
         self.process, self.lines, self.urls = process, [], []
+        # a log never waits: what does not fit is lost
+        fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, LOG_ROOM)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

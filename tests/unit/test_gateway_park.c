@@ -177,6 +177,13 @@ static void test_verbosity_is_relaxed_when_nobody_listens(void **unused)
     host_end();
 }
 
+/* A server whose client was lost for want of memory has been hung up on. */
+static void say_if_heard(raw_peer *peer, const char *line)
+{
+    (void)!send(peer->fd, line, strlen(line), MSG_NOSIGNAL);
+    (void)!send(peer->fd, "\n", 1, MSG_NOSIGNAL);
+}
+
 /* One allocation of the whole way back is refused; whatever comes of it, the
  * gateway goes on and ends in order. */
 static bool survives(size_t nth)
@@ -193,7 +200,7 @@ static bool survives(size_t nth)
         come_back("2", "{\"k1\":{\"action\":\"cancel\"}}");
         host_wait(0);
     }
-    raw_say(&host.server, GIVE("2", "{\"content\":[]}"));
+    say_if_heard(&host.server, GIVE("2", "{\"content\":[]}"));
     host_wait(20);
     bool refused = ration_refused();
     ration_reset();
