@@ -103,6 +103,63 @@ static void test_answer_asks_again_until_it_is_one(void **state)
     free(shown);
 }
 
+/* A form of one field. */
+#define ONE(rules)                                                             \
+    ASK("{\"message\":\"m\",\"requestedSchema\":{\"properties\":{\"f\":"       \
+        "{" rules "}},\"required\":[\"f\"]}}")
+
+static void test_answer_says_what_the_schema_wants(void **state)
+{
+    static const struct {
+        const char *ask, *keys, *sent, *says;
+    } cases[] = {
+        {ONE("\"type\":\"integer\",\"minimum\":1,\"maximum\":9"),
+         "10\n0\n9\n\n", "9", ": must be at most 9.\n"},
+        {ONE("\"type\":\"integer\",\"minimum\":1,\"maximum\":9"), "0\n1\n\n",
+         "1", ": must be at least 1.\n"},
+        {ONE("\"type\":\"integer\""), "1.5\n1\n\n", "1",
+         ": must be integer, not a fraction.\n"},
+        {ONE("\"type\":\"number\""), "many\n1.5\n\n", "1.5",
+         ": must be a number.\n"},
+        {ONE("\"type\":\"string\",\"minLength\":2"), "a\nab\n\n", "\"ab\"",
+         ": must have at least 2 characters.\n"},
+        {ONE("\"type\":\"string\",\"maxLength\":2"), "abc\n\u00e4\u00f6\n\n",
+         "\"\u00e4\u00f6\"", ": must have at most 2 characters.\n"},
+        {ONE("\"type\":\"string\",\"pattern\":\"^[a-c]+$\""), "d\na\n\n",
+         "\"a\"", ": must match \"^[a-c]+$\".\n"},
+        {ONE("\"type\":\"string\",\"format\":\"email\""), "me\na@b.org\n\n",
+         "\"a@b.org\"", ": must be of format email.\n"},
+        {ONE("\"type\":\"string\",\"enum\":[\"a\",\"b\"]"), "c\na\n\n", "\"a\"",
+         ": must be one of the choices.\n"},
+        {ONE("\"type\":\"array\",\"maxItems\":1,\"items\":{\"enum\":[\"a\","
+             "\"b\"]}"),
+         "a,b\nc\na\n\n", "[\"a\"]", ": must have at most 1 elements.\n"},
+        {ONE("\"type\":\"boolean\""), "maybe\nYES\n\n", "true",
+         ": must be y or n.\n"},
+        {ONE("\"type\":\"string\""), "\na\n\n", "\"a\"",
+         ": must not be left out.\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char want[128];
+        snprintf(want, sizeof want,
+                 "{\"action\":\"accept\",\"content\":{\"f\":%s}}",
+                 cases[i].sent);
+        char *shown = check(person, cases[i].ask, cases[i].keys, want);
+        assert_non_null(strstr(shown, cases[i].says));
+        free(shown);
+    }
+}
+
+/* What is wrong with it is for the server to find. */
+static void test_answer_leaves_an_odd_schema_alone(void **state)
+{
+    (void)state;
+    free(check(person, ONE("\"type\":\"integer\",\"minimum\":\"no\""), "1\n\n",
+               "{\"action\":\"accept\",\"content\":{\"f\":1}}"));
+}
+
 static void test_answer_can_be_no_or_nothing(void **state)
 {
     (void)state;
@@ -157,6 +214,8 @@ int main(void)
         cmocka_unit_test(test_answer_takes_what_is_typed),
         cmocka_unit_test(test_answer_takes_defaults_for_nothing),
         cmocka_unit_test(test_answer_asks_again_until_it_is_one),
+        cmocka_unit_test(test_answer_says_what_the_schema_wants),
+        cmocka_unit_test(test_answer_leaves_an_odd_schema_alone),
         cmocka_unit_test(test_answer_can_be_no_or_nothing),
         cmocka_unit_test(test_answer_without_anybody),
         cmocka_unit_test(test_answer_visits_only_whom_the_user_says),
