@@ -1,6 +1,8 @@
 /*
  * form_field.c - one field of a form that a server sent.
  *
+ * Whoever is asked is told first what will do: "copies (integer, 1 to 9)".
+ *
  * What is typed is text, and becomes what the field's type says. Whether it is
  * one of those that are wanted, the field's schema knows, and nobody else has
  * to: a server that is sent anything else asks anew without a word of why, or
@@ -52,36 +54,149 @@ static fl_span value_of(fl_span choice)
     return constant.len > 0 ? constant : choice;
 }
 
+static bool is_of(fl_span field, const char *type)
+{
+    return fl_json_string_is(fl_json_get(field, FL_SPAN("type")),
+                             fl_span_of(type));
+}
+
+/* What will do, in brackets and with commas between its parts. */
+typedef struct brackets {
+    const fl_term *to;
+    const char *before; /* the next part */
+} brackets;
+
+static void put_rule(brackets *in, const char *words, fl_span value)
+{
+    if (value.len == 0 && words[0] == '\0')
+        return;
+    fputs(in->before, in->to->file);
+    fputs(words, in->to->file);
+    put_text(in->to, value);
+    in->before = ", ";
+}
+
+static void put_bound(brackets *in, const char *words, fl_span value)
+{
+    if (value.len > 0)
+        put_rule(in, words, value);
+}
+
+/* "1 to 9", "at least 1", "at most 9"; and what is counted, one of them. */
+static void put_range(brackets *in, fl_span low, fl_span high, const char *unit)
+{
+    fl_span last = high.len > 0 ? high : low;
+
+    if (low.len > 0 && high.len > 0 && !fl_span_equal(low, high)) {
+        put_rule(in, "", low);
+        in->before = " to ";
+        put_rule(in, "", high);
+    } else if (last.len > 0) {
+        put_rule(in,
+                 high.len == 0  ? "at least "
+                 : low.len == 0 ? "at most "
+                                : "",
+                 last);
+    }
+    if (last.len > 0 && unit[0] != '\0')
+        fprintf(in->to->file, " %s%s", unit,
+                fl_span_equal(last, FL_SPAN("1")) ? "" : "s");
+}
+
+static void put_number(brackets *in, fl_span field)
+{
+    put_rule(in, "", fl_json_get(field, FL_SPAN("type")));
+    put_range(in, fl_json_get(field, FL_SPAN("minimum")),
+              fl_json_get(field, FL_SPAN("maximum")), "");
+    put_bound(in, "more than ",
+              fl_json_get(field, FL_SPAN("exclusiveMinimum")));
+    put_bound(in, "less than ",
+              fl_json_get(field, FL_SPAN("exclusiveMaximum")));
+    put_bound(in, "a multiple of ", fl_json_get(field, FL_SPAN("multipleOf")));
+}
+
+static void put_string(brackets *in, fl_span field)
+{
+    put_rule(in, "text", (fl_span){0});
+    put_range(in, fl_json_get(field, FL_SPAN("minLength")),
+              fl_json_get(field, FL_SPAN("maxLength")), "character");
+    put_bound(in, "of format ", fl_json_get(field, FL_SPAN("format")));
+    put_bound(in, "matching ", fl_json_get(field, FL_SPAN("pattern")));
+}
+
+static void put_choices(brackets *in, fl_span choices)
+{
+    fl_json_walk walk;
+    fl_json_member choice;
+
+    fl_json_walk_init(&walk, choices);
+    while (fl_json_walk_next(&walk, &choice))
+        put_rule(in, "", value_of(choice.value));
+}
+
+/* "any of a, b", "at most 2 of a, b, c" */
+static void put_several(brackets *in, fl_span field, fl_span choices)
+{
+    fl_span low = fl_json_get(field, FL_SPAN("minItems"));
+    fl_span high = fl_json_get(field, FL_SPAN("maxItems"));
+
+    put_range(in, low, high, "");
+    if (low.len == 0 && high.len == 0)
+        put_rule(in, "any", (fl_span){0});
+    if (choices.len > 0)
+        in->before = " of ";
+    put_choices(in, choices);
+    put_rule(in, "with commas between them", (fl_span){0});
+}
+
+static void put_wanted(const fl_term *to, fl_span field)
+{
+    brackets in = {.to = to, .before = " ("};
+    fl_span choices = choices_of(field);
+
+    if (is_of(field, "boolean"))
+        put_rule(&in, "y/n", (fl_span){0});
+    else if (is_of(field, "integer") || is_of(field, "number"))
+        put_number(&in, field);
+    else if (is_of(field, "array"))
+        put_several(&in, field, choices);
+    else if (choices.len > 0)
+        put_choices(&in, choices);
+    else
+        put_string(&in, field);
+    fputc(')', to->file);
+}
+
+/* What an empty line means; a boolean as it would be typed. */
+static void put_preset(const fl_term *to, fl_span field, bool required)
+{
+    fl_span preset = fl_json_get(field, FL_SPAN("default"));
+
+    if (preset.len == 0 && required)
+        return;
+    fputs(" [", to->file);
+    if (preset.len == 0)
+        fputs("none", to->file);
+    else if (is_of(field, "boolean"))
+        fputs(fl_json_type_of(preset) == FL_JSON_TRUE ? "y" : "n", to->file);
+    else
+        put_text(to, preset);
+    fputc(']', to->file);
+}
+
 void fl_form_field_show(const fl_term *to, const fl_json_member *field,
                         bool required)
 {
     fl_span title = fl_json_get(field->value, FL_SPAN("title"));
     fl_span description = fl_json_get(field->value, FL_SPAN("description"));
-    fl_span preset = fl_json_get(field->value, FL_SPAN("default"));
-    fl_json_walk walk;
-    fl_json_member choice;
-    const char *before = " (";
 
     put_text(to, title.len > 0 ? title : field->key);
     if (description.len > 0) {
         fputs(": ", to->file);
         put_text(to, description);
     }
-    fl_json_walk_init(&walk, choices_of(field->value));
-    while (fl_json_walk_next(&walk, &choice)) {
-        fputs(before, to->file);
-        put_text(to, value_of(choice.value));
-        before = ", ";
-    }
-    if (before[0] == ',')
-        fputc(')', to->file);
-    if (preset.len > 0) {
-        fputs(" [", to->file);
-        put_text(to, preset);
-        fputc(']', to->file);
-    } else if (!required) {
-        fputs(" [none]", to->file);
-    }
+    put_wanted(to, field->value);
+    put_preset(to, field->value, required);
     fputs("\n> ", to->file);
 }
 
@@ -162,14 +277,11 @@ static const char *write_several(fl_json_writer *writer, fl_span text,
 static const char *write_value(fl_json_writer *writer, fl_span field,
                                const char *line)
 {
-    fl_span type = fl_json_get(field, FL_SPAN("type"));
-
-    if (fl_json_string_is(type, FL_SPAN("boolean")))
+    if (is_of(field, "boolean"))
         return write_bool(writer, line);
-    if (fl_json_string_is(type, FL_SPAN("integer")) ||
-        fl_json_string_is(type, FL_SPAN("number")))
+    if (is_of(field, "integer") || is_of(field, "number"))
         return write_number(writer, fl_span_of(line));
-    if (fl_json_string_is(type, FL_SPAN("array")))
+    if (is_of(field, "array"))
         return write_several(writer, fl_span_of(line), choices_of(field));
     return write_choice(writer, fl_span_of(line), choices_of(field));
 }

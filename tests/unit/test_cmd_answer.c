@@ -73,9 +73,10 @@ static void test_answer_takes_what_is_typed(void **state)
 
     (void)state;
     assert_non_null(strstr(shown, "The server asks: Who\\x1b?"));
-    assert_non_null(strstr(shown, "Name\n> "));
-    assert_non_null(strstr(shown, "age [42]\n> "));
-    assert_non_null(strstr(shown, "(a, b)"));
+    assert_non_null(strstr(shown, "Name (text)\n> "));
+    assert_non_null(strstr(shown, "age (integer) [42]\n> "));
+    assert_non_null(strstr(shown, "sure (y/n) [none]\n> "));
+    assert_non_null(strstr(shown, "one (a, b) [none]\n> "));
     free(shown);
 }
 
@@ -152,6 +153,45 @@ static void test_answer_says_what_the_schema_wants(void **state)
     }
 }
 
+static void test_answer_prompts_for_what_the_schema_wants(void **state)
+{
+    static const struct {
+        const char *ask, *shows;
+    } cases[] = {
+        {ONE("\"type\":\"integer\",\"minimum\":1,\"maximum\":9"),
+         "\nf (integer, 1 to 9)\n> "},
+        {ONE("\"type\":\"number\",\"minimum\":-1.5"),
+         "\nf (number, at least -1.5)\n> "},
+        {ONE("\"type\":\"number\",\"exclusiveMinimum\":0,\"maximum\":9,"
+             "\"multipleOf\":2"),
+         "\nf (number, at most 9, more than 0, a multiple of 2)\n> "},
+        {ONE("\"type\":\"string\",\"minLength\":1"),
+         "\nf (text, at least 1 character)\n> "},
+        {ONE("\"type\":\"string\",\"minLength\":2,\"maxLength\":8"),
+         "\nf (text, 2 to 8 characters)\n> "},
+        {ONE("\"type\":\"string\",\"minLength\":5,\"maxLength\":5,"
+             "\"pattern\":\"^\\\\d+$\""),
+         "\nf (text, 5 characters, matching ^\\d+$)\n> "},
+        {ONE("\"type\":\"string\",\"format\":\"email\""),
+         "\nf (text, of format email)\n> "},
+        {ONE("\"type\":\"boolean\",\"default\":false"), "\nf (y/n) [n]\n> "},
+        {ONE("\"type\":\"array\",\"items\":{\"enum\":[\"a\",\"b\"]}"),
+         "\nf (any of a, b, with commas between them)\n> "},
+        {ONE("\"type\":\"array\",\"maxItems\":1,\"items\":{\"enum\":[\"a\","
+             "\"b\"]}"),
+         "\nf (at most 1 of a, b, with commas between them)\n> "},
+        {ONE("\"description\":\"what\""), "\nf: what (text)\n> "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *shown =
+            check(person, cases[i].ask, "", "{\"action\":\"cancel\"}");
+        assert_non_null(strstr(shown, cases[i].shows));
+        free(shown);
+    }
+}
+
 /* What is wrong with it is for the server to find. */
 static void test_answer_leaves_an_odd_schema_alone(void **state)
 {
@@ -215,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_answer_takes_defaults_for_nothing),
         cmocka_unit_test(test_answer_asks_again_until_it_is_one),
         cmocka_unit_test(test_answer_says_what_the_schema_wants),
+        cmocka_unit_test(test_answer_prompts_for_what_the_schema_wants),
         cmocka_unit_test(test_answer_leaves_an_odd_schema_alone),
         cmocka_unit_test(test_answer_can_be_no_or_nothing),
         cmocka_unit_test(test_answer_without_anybody),
