@@ -18,6 +18,7 @@
 #include "json/nav.h"
 
 #include <poll.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 4096, TEXT_MAX = 1024 * 1024, RPC_INTERNAL = -32603 };
@@ -46,6 +47,14 @@ static bool read_line(const fl_answerer *answerer, char line[LINE_MAX_BYTES])
     }
     return false;
 }
+
+/* A form that is being filled in. */
+struct form {
+    const fl_answerer *answerer;
+    fl_span schema;
+    fl_buf content; /* so far */
+    bool defaulted; /* something was left to its default */
+};
 
 static bool is_required(fl_span schema, fl_span key)
 {
@@ -79,10 +88,10 @@ static fl_status add_value(fl_buf *content, const fl_json_member *field,
 }
 
 /* False: there is no going on. */
-static bool ask_field(const fl_answerer *answerer, fl_span schema,
-                      const fl_json_member *field, fl_buf *content)
+static bool ask_field(struct form *form, const fl_json_member *field)
 {
-    bool required = is_required(schema, field->key);
+    const fl_answerer *answerer = form->answerer;
+    bool required = is_required(form->schema, field->key);
     bool preset = fl_json_get(field->value, FL_SPAN("default")).len > 0;
     char line[LINE_MAX_BYTES];
     fl_status rc;
@@ -92,10 +101,12 @@ static bool ask_field(const fl_answerer *answerer, fl_span schema,
         fl_form_field_show(&answerer->term, field, required);
         if (!read_line(answerer, line))
             return false;
-        if (line[0] == '\0' && (preset || !required))
+        if (line[0] == '\0' && (preset || !required)) {
+            form->defaulted |= preset;
             return true;
+        }
         rc = line[0] != '\0'
-                 ? add_value(content, field, line, &why)
+                 ? add_value(&form->content, field, line, &why)
                  : fl_error_set(&why, FL_E_INVALID, "must not be left out");
         if (rc == FL_E_INVALID)
             fl_term_say(&answerer->term, FL_TERM_RED,
@@ -104,32 +115,39 @@ static bool ask_field(const fl_answerer *answerer, fl_span schema,
     return rc == FL_OK;
 }
 
-static bool fill_in(const fl_answerer *answerer, fl_span schema,
-                    fl_buf *content)
+static bool fill_in(struct form *form)
 {
     fl_json_walk walk;
     fl_json_member field;
 
-    if (fl_buf_append(content, FL_SPAN("{")) != FL_OK)
+    if (fl_buf_append(&form->content, FL_SPAN("{")) != FL_OK)
         return false;
-    fl_json_walk_init(&walk, fl_json_get(schema, FL_SPAN("properties")));
+    fl_json_walk_init(&walk, fl_json_get(form->schema, FL_SPAN("properties")));
     while (fl_json_walk_next(&walk, &field))
-        if (!ask_field(answerer, schema, &field, content))
+        if (!ask_field(form, &field))
             return false;
-    return fl_buf_append(content, FL_SPAN("}")) == FL_OK;
+    return fl_buf_append(&form->content, FL_SPAN("}")) == FL_OK;
 }
 
-/* 'y', 'n', or 'c' for neither. */
+/* 'y', 'n' or 'c'. A slip of the finger is none of them: after a long form it
+ * must not cost all that was typed. */
 static char confirm(const fl_answerer *answerer, const char *question)
 {
     char line[LINE_MAX_BYTES];
 
-    fl_term_say(&answerer->term, FL_TERM_BOLD, "%s", question);
-    if (!read_line(answerer, line))
-        return 'c';
-    if (line[0] == '\0' || fl_form_is_yes(line))
-        return 'y';
-    return fl_form_is_no(line) ? 'n' : 'c';
+    for (;;) {
+        fl_term_say(&answerer->term, FL_TERM_BOLD,
+                    "%s [Y]es, [n]o, [c]ancel > ", question);
+        if (!read_line(answerer, line) || strcasecmp(line, "c") == 0 ||
+            strcasecmp(line, "cancel") == 0)
+            return 'c';
+        if (line[0] == '\0' || fl_form_is_yes(line))
+            return 'y';
+        if (fl_form_is_no(line))
+            return 'n';
+        fl_term_say(&answerer->term, FL_TERM_RED,
+                    "That is no answer to this: must be y, n or c.\n");
+    }
 }
 
 static fl_status settle(fl_ask *ask, char word, fl_span content)
@@ -148,18 +166,21 @@ static void show_question(const fl_answerer *answerer, const fl_ask *ask)
 
 static fl_status ask_form(const fl_answerer *answerer, fl_ask *ask)
 {
-    fl_buf content;
+    struct form form = {.answerer = answerer, .schema = fl_ask_schema(ask)};
     char word = 'c';
 
-    fl_buf_init(&content, TEXT_MAX);
+    fl_buf_init(&form.content, TEXT_MAX);
     show_question(answerer, ask);
-    if (fill_in(answerer, fl_ask_schema(ask), &content)) {
-        fl_term_put(&answerer->term, fl_buf_view(&content));
-        word = confirm(answerer, "\nSend this, and the defaults of the "
-                                 "rest? [Y]es, [n]o, [c]ancel > ");
+    if (fill_in(&form)) {
+        fl_term_put(&answerer->term, fl_buf_view(&form.content));
+        fputc('\n', answerer->term.file);
+        word =
+            confirm(answerer, form.defaulted
+                                  ? "Send this, and the defaults of the rest?"
+                                  : "Send this?");
     }
-    fl_status rc = settle(ask, word, fl_buf_view(&content));
-    fl_buf_reset(&content);
+    fl_status rc = settle(ask, word, fl_buf_view(&form.content));
+    fl_buf_reset(&form.content);
     return rc;
 }
 
@@ -197,7 +218,7 @@ void fl_answer_url(const fl_answerer *answerer, fl_ask *ask)
     fl_term_say(&answerer->term, FL_TERM_PLAIN, "\n%s",
                 alone ? "That was declined.\n" : "");
     if (!alone)
-        word = confirm(answerer, "Will you? [Y]es, [n]o, [c]ancel > ");
+        word = confirm(answerer, "Will you?");
     fl_status rc = settle(ask, word, (fl_span){0});
     if (rc != FL_OK)
         fl_ask_error(ask, RPC_INTERNAL, fl_status_text(rc));

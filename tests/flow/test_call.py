@@ -314,6 +314,24 @@ def test_progress_is_silent_where_there_is_no_terminal():
         equal(done.expect(0).err, '')
 
 
+def test_a_form_is_asked_for_until_it_fits():
+    for revision in '2025-06-18', '2025-11-25', '2026-07-28':
+        with demo() as serving, Terminal() as terminal:
+            os.write(terminal.master, b'\nJo\n200\n20\nmaybe\ny\n')
+            with started(FAIRLEAD, 'call', serving.urls[0], 'call', 'ask',
+                         '--revision', revision, stdin=terminal.slave,
+                         stderr=terminal.slave) as caller:
+                equal(caller.wait(WAIT), 0, 'exit')
+                equal(caller.stdout.read(), b'Hello, Jo!\n')
+            shown = terminal.read()
+            for said in ('Name (text, at least 1 character)\r\n> ',
+                         'must not be left out',
+                         'Age (integer, 0 to 150) [none]\r\n> ',
+                         'must be at most 150', 'Send this? [Y]es',
+                         'must be y, n or c'):
+                contains(shown, said)
+
+
 EVIL = 'a\x1b]0;title\x07b\x7fc\u009bd\re\u202ef\tg\nh'
 
 

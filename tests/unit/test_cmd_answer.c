@@ -211,6 +211,43 @@ static void test_answer_can_be_no_or_nothing(void **state)
     free(check(person, ASK(FORM), "", "{\"action\":\"cancel\"}"));
 }
 
+static void test_answer_is_confirmed_by_a_word_it_knows(void **state)
+{
+    char *shown = check(person, ONE("\"type\":\"string\""), "a\nsure\nx\nY\n",
+                        "{\"action\":\"accept\",\"content\":{\"f\":\"a\"}}");
+    const char *again = strstr(shown, "must be y, n or c.\nSend this? [Y]es, ");
+
+    (void)state;
+    assert_non_null(again);
+    assert_non_null(
+        strstr(again + 1, "must be y, n or c.\nSend this? [Y]es, "));
+    free(shown);
+    free(check(person, ONE("\"type\":\"string\""), "a\nq\ncancel\n",
+               "{\"action\":\"cancel\"}"));
+    free(check(person, ONE("\"type\":\"string\""), "a\nq\nNo\n",
+               "{\"action\":\"decline\"}"));
+    free(check(person, ONE("\"type\":\"string\""), "a\nq\n",
+               "{\"action\":\"cancel\"}"));
+}
+
+/* What was left out has none, and is not sent. */
+static void test_answer_speaks_of_defaults_if_there_are_any(void **state)
+{
+    char *shown = check(person, ASK(FORM), "Jo\n1\n\n\n\n\n",
+                        "{\"action\":\"accept\",\"content\":{\"name\":\"Jo\","
+                        "\"age\":1}}");
+
+    (void)state;
+    assert_non_null(strstr(shown, "\nSend this? [Y]es, [n]o, [c]ancel > "));
+    free(shown);
+    shown = check(person, ASK(FORM), "Jo\n\n\n\n\n\n",
+                  "{\"action\":\"accept\",\"content\":{\"name\":\"Jo\","
+                  "\"age\":42}}");
+    assert_non_null(
+        strstr(shown, "\nSend this, and the defaults of the rest? "));
+    free(shown);
+}
+
 #define EASY                                                                   \
     "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\","             \
     "\"properties\":{\"age\":{\"type\":\"integer\",\"default\":42}},"          \
@@ -242,7 +279,7 @@ static void test_answer_visits_only_whom_the_user_says(void **state)
     (void)state;
     assert_non_null(strstr(shown, "https://x.org/"));
     free(shown);
-    free(check(person, ASK(PAGE), "n\n", "{\"action\":\"decline\"}"));
+    free(check(person, ASK(PAGE), "what\nn\n", "{\"action\":\"decline\"}"));
     free(check(person, ASK(PAGE), "", "{\"action\":\"cancel\"}"));
     free(check((fl_answerer){.accept_defaults = true}, ASK(PAGE), "",
                "{\"action\":\"decline\"}"));
@@ -258,6 +295,8 @@ int main(void)
         cmocka_unit_test(test_answer_prompts_for_what_the_schema_wants),
         cmocka_unit_test(test_answer_leaves_an_odd_schema_alone),
         cmocka_unit_test(test_answer_can_be_no_or_nothing),
+        cmocka_unit_test(test_answer_is_confirmed_by_a_word_it_knows),
+        cmocka_unit_test(test_answer_speaks_of_defaults_if_there_are_any),
         cmocka_unit_test(test_answer_without_anybody),
         cmocka_unit_test(test_answer_visits_only_whom_the_user_says),
     };
