@@ -144,10 +144,11 @@ static void offer_unknown(fl_exam *exam)
 
     if (rc == FL_OK)
         rc = initialize(&talk, "2025-12-31");
-    if (rc == FL_OK && agreed(&talk) != NULL)
+    const fl_revision *revision = rc == FL_OK ? agreed(&talk) : NULL;
+    if (revision != NULL)
         fl_chart_ok(exam->chart, "protocol.unknown-revision",
                     "meets a client of an unknown revision with %s",
-                    agreed(&talk)->name);
+                    revision->name);
     else
         fl_chart_find(exam->chart, FL_CHART_WARNING,
                       "protocol.unknown-revision",
