@@ -7,6 +7,8 @@ own, and must be found; and the tree that breaks none must pass. So it is with
 the judgements of the bench. Speaks TAP.
 """
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -356,9 +358,39 @@ def run_bench():
         drawn.count('<circle') == 2 and 'a &amp; b' in drawn, drawn
 
 
+NOBODY = 65534
+
+
+def run_as(user, *words, **env):
+    """A command as somebody else, if we are one who can become that."""
+    options = {'user': user, 'group': user, 'extra_groups': []} \
+        if os.getuid() == 0 else {}
+    return subprocess.run(words, env={**os.environ, **env}, text=True,
+                          capture_output=True, check=False, **options)
+
+
+def run_install():
+    """In a tree with nothing to build: what is said before it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        (root / 'tools').mkdir()
+        for name in 'install', 'build':
+            shutil.copy(Path(__file__).parent / name, root / 'tools' / name)
+        closed = root / 'closed'
+        closed.mkdir(mode=0o555)
+        for prefix in closed, closed / 'not' / 'there':
+            done = run_as(NOBODY, root / 'tools/install', PREFIX=str(prefix),
+                          DESTDIR='')
+            yield f'{prefix.name} that is not ours is told of at once', \
+                done.returncode == 1 and str(closed) in done.stderr and \
+                f'sudo make install PREFIX={prefix}' in done.stderr and \
+                'make install PREFIX=$HOME/.local' in done.stderr, done
+
+
 def main():
     results = [*run_finds(), *run_symbols(), *run_counts(), *run_hearings(),
-               *run_table(), *run_apidoc(), *run_bench()]
+               *run_table(), *run_apidoc(), *run_bench(), *run_install()]
     print(f'1..{len(results)}')
     for number, (fact, good, found) in enumerate(results, 1):
         print(f'{"ok" if good else "not ok"} {number} - {fact}')
