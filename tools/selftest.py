@@ -386,6 +386,23 @@ def run_install():
                 done.returncode == 1 and str(closed) in done.stderr and \
                 f'sudo make install PREFIX={prefix}' in done.stderr and \
                 'make install PREFIX=$HOME/.local' in done.stderr, done
+        (root / 'build').mkdir(mode=0o555)
+        done = run_as(NOBODY, root / 'tools/build', 'run')
+        yield 'a build that is not ours is told of', \
+            done.returncode == 1 and \
+            'sudo chown -R "$(id -un)" build' in done.stderr, done
+        if os.getuid() != 0:
+            return
+        (root / 'meson').write_text('#!/bin/sh\nexit 1\n')
+        (root / 'meson').chmod(0o755)
+        for owner in 0, NOBODY:
+            os.chown(root, owner, owner)
+            run_as(0, root / 'tools/install', PREFIX=str(root),
+                   PATH=f'{root}:{os.environ["PATH"]}', SUDO_UID=str(NOBODY),
+                   SUDO_GID=str(NOBODY))
+            log = root / 'build/install-setup.log'
+            yield f'what sudo built is the owner\'s, {owner}', \
+                log.stat().st_uid == owner, log.stat()
 
 
 def main():
