@@ -19,6 +19,7 @@
 #include "cmd/exits.h"
 #include "cmd/guess.h"
 #include "cmd/help.h"
+#include "cmd/hint.h"
 #include "cmd/progress.h"
 #include "cmd/roots.h"
 #include "cmd/show.h"
@@ -72,11 +73,21 @@ static const char *advise(const conversation *talk, fl_status status,
                : fl_advice_for(status, talk->line->url == NULL);
 }
 
+/* It may quote what was typed. */
+static void say_line(const conversation *talk, const char *text)
+{
+    fl_term_put(&talk->show.err, fl_span_of(text));
+    fputc('\n', talk->show.err.file);
+}
+
 static void fail(conversation *talk, fl_status status, fl_span text,
                  fl_span detail)
 {
     const char *advice = advise(talk, status, detail);
+    char hint[FL_HINT_SIZE];
 
+    if (fl_hint_of_port(talk->line->url, text, hint))
+        advice = hint;
     if (talk->settled)
         return;
     if (talk->guessing) { /* what came first counts */
@@ -85,7 +96,7 @@ static void fail(conversation *talk, fl_status status, fl_span text,
     }
     fl_show_failure(&talk->show, status, text, detail);
     if (advice != NULL && !talk->show.json)
-        fl_term_say(&talk->show.err, FL_TERM_PLAIN, "%s\n", advice);
+        say_line(talk, advice);
     settle(talk, fl_advice_exit(status));
 }
 

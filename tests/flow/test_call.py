@@ -611,6 +611,20 @@ def test_a_name_the_server_does_not_know_is_guessed():
     call('call', 'ad', '--json', '--', *CHILD).expect(3)
 
 
+def test_a_port_of_another_protocol_is_named():
+    with demo() as serving:
+        port = serving.urls[0].rpartition(':')[2]
+        for url in f'http://127.0.0.1:{port}/mcp', f'ws://127.0.0.1:{port}/mcp':
+            done = call(url, 'ping').expect(2, '')
+            contains(done.err, f'speak lines: try tcp://127.0.0.1:{port}\n')
+    port = free_port()
+    with started(FAIRLEAD, 'demo', '--listen',
+                 f'http://127.0.0.1:{port}/mcp') as process:
+        process.stderr.readline()
+        done = call(f'tcp://127.0.0.1:{port}', 'ping').expect(3, '')
+        contains(done.err, f'speak HTTP: try http://127.0.0.1:{port}/mcp\n')
+
+
 def test_progress_is_printed_if_it_is_wanted():
     slow = 'call', 'slow', 'steps=2', 'delay_ms=1'
     done = call(*slow, '--', *CHILD).expect(0, 'done, in 2 steps\n')
