@@ -100,6 +100,16 @@ static void fail(conversation *talk, fl_status status, fl_span text,
     settle(talk, fl_advice_exit(status));
 }
 
+/* For a tool that did not take its arguments. */
+static void hint_at_string(const conversation *talk, fl_span said)
+{
+    char hint[FL_HINT_SIZE];
+
+    if (talk->line->action == FL_CALL_TOOL && !talk->show.json &&
+        fl_hint_of_string(fl_buf_view(&talk->line->arguments), said, hint))
+        say_line(talk, hint);
+}
+
 static double elapsed_ms(const struct timespec *since)
 {
     struct timespec now;
@@ -147,6 +157,8 @@ static void take_result(conversation *talk, fl_span result)
         break;
     case FL_CALL_TOOL:
         how = fl_show_result(&talk->show, result);
+        if (how != FL_EXIT_OK)
+            hint_at_string(talk, result);
         break;
     case FL_CALL_READ:
         fl_show_contents(&talk->show, result);
@@ -212,6 +224,7 @@ static bool guesses(conversation *talk, const fl_answer *answer)
                        NULL, on_names, talk, &talk->id) != FL_OK)
         return false;
     fl_show_failure(&talk->show, answer->status, answer->text, answer->error);
+    hint_at_string(talk, answer->text);
     talk->guessing = true;
     return true;
 }

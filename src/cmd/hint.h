@@ -14,4 +14,9 @@ enum { FL_HINT_SIZE = 512 };
 FL_MUST_USE bool fl_hint_of_port(const char *url, fl_span text,
                                  char out[FL_HINT_SIZE]);
 
+/* Whether `said`, a server's refusal of a tool's `arguments`, asks for a string
+ * where a number or the like was sent; then `out` says how to write one. */
+FL_MUST_USE bool fl_hint_of_string(fl_span arguments, fl_span said,
+                                   char out[FL_HINT_SIZE]);
+
 #endif

@@ -625,6 +625,16 @@ def test_a_port_of_another_protocol_is_named():
         contains(done.err, f'speak HTTP: try http://127.0.0.1:{port}/mcp\n')
 
 
+def test_who_sends_a_number_for_a_string_is_told_how_to():
+    for revision, code in ('2025-06-18', 3), ('2026-07-28', 4):
+        done = call('call', 'echo', 'text=5', '--revision', revision, '--',
+                    *CHILD).expect(code, '')
+        contains(done.err, 'must be string')
+        contains(done.err, 'text:=5 sends one.\n')
+        call('call', 'echo', 'text:=5', '--revision', revision, '--',
+             *CHILD).expect(0, '5\n')
+
+
 def test_progress_is_printed_if_it_is_wanted():
     slow = 'call', 'slow', 'steps=2', 'delay_ms=1'
     done = call(*slow, '--', *CHILD).expect(0, 'done, in 2 steps\n')

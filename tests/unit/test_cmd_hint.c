@@ -45,11 +45,46 @@ static void test_hint_of_a_port_is_not_made_up(void **state)
     check_port("tcp://127.0.0.1:1", "", "");
 }
 
+static void check_string(const char *arguments, const char *said,
+                         const char *want)
+{
+    char out[FL_HINT_SIZE];
+
+    assert_int_equal(
+        fl_hint_of_string(fl_span_of(arguments), fl_span_of(said), out),
+        want[0] != '\0');
+    assert_string_equal(out, want);
+}
+
+static void test_hint_says_how_a_string_is_written(void **state)
+{
+    (void)state;
+    check_string("{\"a\":\"x\",\"text\":5}",
+                 "invalid arguments: /text: type: must be string, not number",
+                 "text=5 is JSON, and no string: text:=5 sends one.");
+    check_string("{\"text\":true}", "text: Expected string, received boolean",
+                 "text=true is JSON, and no string: text:=true sends one.");
+}
+
+static void test_hint_of_a_string_is_not_made_up(void **state)
+{
+    (void)state;
+    check_string("{}", "/text: must be string", "");
+    check_string("", "/text: must be string", "");
+    check_string("{\"text\":\"5\"}", "/text: must be string", "");
+    check_string("{\"text\":[5]}", "/text: must be string", "");
+    check_string("{\"text\":5}", "/other: must be string", "");
+    check_string("{\"text\":5}", "/text: must be at least 6", "");
+    check_string("{\"text\":5}", "", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hint_names_the_protocol_of_a_port),
         cmocka_unit_test(test_hint_of_a_port_is_not_made_up),
+        cmocka_unit_test(test_hint_says_how_a_string_is_written),
+        cmocka_unit_test(test_hint_of_a_string_is_not_made_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
