@@ -557,6 +557,57 @@ static void test_stream_paused_reads_nothing_until_resumed(void **state)
     io_end(loop, (probe *[]){&a, &b}, 2);
 }
 
+/* What came while nobody looked is told by no edge any more. */
+static void test_stream_resumed_reads_what_came_meanwhile(void **state)
+{
+    fl_loop *loop = io_loop();
+    probe a = {0};
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(
+        fl_stream_open_pair(loop, ends[0], ends[0], NULL, &a.stream), FL_OK);
+    assert_int_equal(probe_start(&a), FL_OK);
+    fl_stream_pause(a.stream, true);
+    assert_int_equal(write(ends[1], "early", 5), 5);
+    assert_int_equal(shutdown(ends[1], SHUT_WR), 0);
+    io_some_turns(loop);
+    assert_int_equal(a.received, 0);
+    fl_stream_pause(a.stream, false);
+    io_until(loop, a.ends == 1);
+    assert_string_equal(a.head, "early");
+    assert_int_equal(a.error.status, FL_END);
+    close(ends[1]);
+    io_end(loop, (probe *[]){&a}, 1);
+}
+
+/* More than is read in a row: the rest has its turn without another edge. */
+static void test_stream_reads_on_after_others_had_their_turn(void **state)
+{
+    enum { MUCH = 4 * MEGA };
+    fl_loop *loop = io_loop();
+    probe a = {0};
+    int ends[2], size = 2 * MUCH;
+    char *bytes = calloc(1, MUCH);
+
+    (void)state;
+    assert_non_null(bytes);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    ssize_t sent = write(ends[1], bytes, MUCH); /* as much as there is room */
+    assert_true(sent > 0);
+    assert_int_equal(
+        fl_stream_open_pair(loop, ends[0], ends[0], NULL, &a.stream), FL_OK);
+    assert_int_equal(probe_start(&a), FL_OK);
+    io_until(loop, a.received == (size_t)sent);
+    free(bytes);
+    close(ends[1]);
+    io_until(loop, a.ends == 1);
+    io_end(loop, (probe *[]){&a}, 1);
+}
+
 static void test_stream_close_after_flush_loses_nothing(void **state)
 {
     fl_loop *loop = io_loop();
@@ -1018,6 +1069,8 @@ int main(void)
         cmocka_unit_test(test_stream_never_started_just_goes),
         cmocka_unit_test(test_stream_closes_with_a_write_under_way),
         cmocka_unit_test(test_stream_paused_reads_nothing_until_resumed),
+        cmocka_unit_test(test_stream_resumed_reads_what_came_meanwhile),
+        cmocka_unit_test(test_stream_reads_on_after_others_had_their_turn),
         cmocka_unit_test(test_stream_close_after_flush_loses_nothing),
         cmocka_unit_test(test_stream_close_after_flush_works_unstarted),
         cmocka_unit_test(test_stream_close_after_flush_reads_leftovers_away),
