@@ -597,7 +597,6 @@ static void test_stream_reads_on_after_others_had_their_turn(void **state)
     setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
     ssize_t sent = write(ends[1], bytes, MUCH); /* as much as there is room */
-    assert_true(sent > 0);
     assert_int_equal(
         fl_stream_open_pair(loop, ends[0], ends[0], NULL, &a.stream), FL_OK);
     assert_int_equal(probe_start(&a), FL_OK);
@@ -606,6 +605,9 @@ static void test_stream_reads_on_after_others_had_their_turn(void **state)
     close(ends[1]);
     io_until(loop, a.ends == 1);
     io_end(loop, (probe *[]){&a}, 1);
+    if (sent <= MEGA) /* sixteen reads of 64 KiB */
+        skip_because("the system lends a socket no more than was read in a "
+                     "row (net.core.wmem_max)");
 }
 
 static void test_stream_close_after_flush_loses_nothing(void **state)
