@@ -34,12 +34,15 @@
      FL_HAS_DISCOVER | FL_HAS_INPUT_REQUIRED | FL_HAS_DISCONNECT_CANCELS |     \
      FL_HAS_STRUCTURED_ANY)
 
+/* Whatever says this or a later date is of the modern era. */
+#define FIRST_MODERN "2026-07-28"
+
 static const fl_revision table[] = {
     {FL_REVISION_2024_11_05, "2024-11-05", true, WITH_2024_11_05},
     {FL_REVISION_2025_03_26, "2025-03-26", true, WITH_2025_03_26},
     {FL_REVISION_2025_06_18, "2025-06-18", true, WITH_2025_06_18},
     {FL_REVISION_2025_11_25, "2025-11-25", true, WITH_2025_11_25},
-    {FL_REVISION_2026_07_28, "2026-07-28", false, WITH_2026_07_28},
+    {FL_REVISION_2026_07_28, FIRST_MODERN, false, WITH_2026_07_28},
     {FL_REVISION_UNKNOWN, NULL, false, 0},
 };
 
@@ -90,10 +93,9 @@ static bool is_date(fl_span name)
 
 bool fl_revision_is_modern(fl_span name)
 {
-    const fl_revision *first = fl_revision_get(FL_REVISION_2026_07_28);
-
-    return first != NULL && name.len == strlen(first->name) &&
-           memcmp(name.ptr, first->name, name.len) >= 0 && is_date(name);
+    if (fl_span_same_name(name, FL_SPAN(FIRST_MODERN)))
+        return true; /* which is nearly always so */
+    return is_date(name) && memcmp(name.ptr, FIRST_MODERN, name.len) > 0;
 }
 
 /* What is no date is later than nothing, and so gets the oldest. */

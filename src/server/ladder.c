@@ -68,13 +68,13 @@ static bool blame_field(fl_ladder_fault *fault, const fl_mirror_fault *mirror)
 enum { VERSION, METHOD, NAME };
 
 static const struct field {
-    const char *key;
+    fl_span key;
     const char *name; /* as people write it */
     bool encoded;
 } fields[] = {
-    [VERSION] = {"mcp-protocol-version", "MCP-Protocol-Version", false},
-    [METHOD] = {"mcp-method", "Mcp-Method", false},
-    [NAME] = {"mcp-name", "Mcp-Name", true},
+    [VERSION] = {{"mcp-protocol-version", 20}, "MCP-Protocol-Version", false},
+    [METHOD] = {{"mcp-method", 10}, "Mcp-Method", false},
+    [NAME] = {{"mcp-name", 8}, "Mcp-Name", true},
 };
 
 /* What is wrong with a field that came as `sent`, or NULL. */

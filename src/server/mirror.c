@@ -36,9 +36,10 @@ static void lower(char *to, fl_span from)
 static fl_span read_field(fl_reply reply, const char *name)
 {
     char key[FL_MIRROR_NAME];
+    fl_span text = fl_span_of(name);
 
-    lower(key, fl_span_of(name));
-    return fl_reply_field(reply, key);
+    lower(key, text);
+    return fl_reply_field(reply, (fl_span){key, text.len});
 }
 
 static const char differs[] = "is not what the message says";

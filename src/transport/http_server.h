@@ -295,7 +295,7 @@ void fl_http_turn_finish(fl_http_turn *turn);
 void fl_http_turn_break(fl_http_turn *turn);
 /* The exchange of `fresh` is `running`'s from here on, and `fresh` goes. */
 void fl_http_turn_adopt(fl_http_turn *running, fl_http_turn *fresh);
-fl_span fl_http_turn_field(fl_link *link, void *stream, const char *name);
+fl_span fl_http_turn_field(fl_link *link, void *stream, fl_span name);
 
 /* http_reply.c: the functions of fl_transport for links whose replies are
  * turns. */

@@ -458,7 +458,7 @@ static void on_timer(fl_timer *timer, void *user)
     }
 }
 
-fl_span fl_http_turn_field(fl_link *link, void *stream, const char *name)
+fl_span fl_http_turn_field(fl_link *link, void *stream, fl_span name)
 {
     fl_http_turn *turn = stream;
     const fl_head *head = turn != NULL && turn->exchange != NULL
@@ -466,5 +466,5 @@ fl_span fl_http_turn_field(fl_link *link, void *stream, const char *name)
                               : NULL;
 
     (void)link;
-    return head != NULL ? fl_head_find(head, fl_span_of(name)) : (fl_span){0};
+    return head != NULL ? fl_head_find(head, name) : (fl_span){0};
 }

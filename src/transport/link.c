@@ -159,7 +159,7 @@ fl_status fl_reply_end(fl_reply reply, const fl_span *parts, size_t count)
     return fl_reply_end_error(reply, 0, parts, count);
 }
 
-fl_span fl_reply_field(fl_reply reply, const char *name)
+fl_span fl_reply_field(fl_reply reply, fl_span name)
 {
     const fl_transport *transport = reply.link->transport;
 

@@ -179,7 +179,7 @@ fl_status fl_reply_end_retry(fl_reply reply, int code, unsigned retry_s,
 /* What the request's envelope says beside the message: a header field of this
  * name, in lower case; {NULL, 0} when it does not, and on channels. Good for
  * the on_message the reply came with. */
-fl_span fl_reply_field(fl_reply reply, const char *name);
+fl_span fl_reply_field(fl_reply reply, fl_span name);
 
 /* Lets the connection go that the answer would be sent on, where its client
  * can come back for it (2025-11-25: polling) and is told to, `retry_ms` from

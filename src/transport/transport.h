@@ -52,7 +52,7 @@ struct fl_transport {
     fl_status (*answer)(fl_link *link, void *reply_stream, int code,
                         const fl_span *parts, size_t count);
     /* NULL: there are none. */
-    fl_span (*field)(fl_link *link, void *reply_stream, const char *name);
+    fl_span (*field)(fl_link *link, void *reply_stream, fl_span name);
     /* Lets the connection under a reply go; its client comes back for it.
      * NULL: that cannot be. */
     void (*hang_up)(fl_link *link, void *reply_stream, uint64_t retry_ms);

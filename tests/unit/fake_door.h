@@ -74,14 +74,14 @@ static inline fl_status fake_answer(fl_link *link, void *stream, int code,
     return FL_OK;
 }
 
-static inline fl_span fake_field(fl_link *link, void *stream, const char *name)
+static inline fl_span fake_field(fl_link *link, void *stream, fl_span name)
 {
     fake_door *door = (fake_door *)link;
 
     assert_non_null(stream);
     for (size_t i = 0; i < FAKE_FIELDS; i++)
         if (door->fields[i].name != NULL &&
-            strcmp(door->fields[i].name, name) == 0)
+            fl_span_equal(fl_span_of(door->fields[i].name), name))
             return fl_span_of(door->fields[i].value);
     return (fl_span){0};
 }

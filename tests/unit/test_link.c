@@ -92,10 +92,11 @@ static void fake_cancel(fl_link *link, fl_span id)
     ((fake *)link)->cancels++;
 }
 
-static fl_span fake_field(fl_link *link, void *stream, const char *name)
+static fl_span fake_field(fl_link *link, void *stream, fl_span name)
 {
     (void)link, (void)stream;
-    return strcmp(name, "mcp-name") == 0 ? FL_SPAN("echo") : (fl_span){0};
+    return fl_span_equal(name, FL_SPAN("mcp-name")) ? FL_SPAN("echo")
+                                                    : (fl_span){0};
 }
 
 static void fake_close(fl_link *link)
@@ -416,11 +417,11 @@ static void test_reply_tells_what_the_envelope_says(void **state)
     bench *b = *state;
     fl_reply reply = {.link = &b->fake.link};
 
-    assert_true(
-        fl_span_equal(fl_reply_field(reply, "mcp-name"), FL_SPAN("echo")));
-    assert_null(fl_reply_field(reply, "origin").ptr);
+    assert_true(fl_span_equal(fl_reply_field(reply, FL_SPAN("mcp-name")),
+                              FL_SPAN("echo")));
+    assert_null(fl_reply_field(reply, FL_SPAN("origin")).ptr);
     b->fake.link.transport = &bare; /* a channel has none */
-    assert_null(fl_reply_field(reply, "mcp-name").ptr);
+    assert_null(fl_reply_field(reply, FL_SPAN("mcp-name")).ptr);
 }
 
 static void test_reply_without_parts_ends_without_a_message(void **state)
