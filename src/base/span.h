@@ -77,6 +77,14 @@ static inline size_t fl_span_find(fl_span span, char byte)
     return at != NULL ? (size_t)(at - span.ptr) : span.len;
 }
 
+/* A part of the text at `from`, as part of its copy at `to`. */
+static inline fl_span fl_span_moved(fl_span part, const char *from,
+                                    const char *to)
+{
+    return part.ptr != NULL ? (fl_span){to + (part.ptr - from), part.len}
+                            : part;
+}
+
 /* How many bytes the parts have together. */
 static inline size_t fl_span_total(const fl_span *parts, size_t count)
 {

@@ -119,6 +119,7 @@ void fl_http_hub_unref(fl_http_hub *hub)
     fl_rate_free(hub->rate);
     fl_http_keys_end(hub);
     fl_events_free(hub->events);
+    fl_http_recall_free(hub->limits.recall);
     fl_mem_free(hub->path);
     fl_mem_free(hub->sse_path);
     fl_mem_free(hub->messages_path);
@@ -197,10 +198,11 @@ static fl_status make_store(fl_http_hub *hub)
         .max_bytes = http->event_bytes,
         .max_age_ms = http->event_age_ms,
     });
+    hub->limits.recall = fl_http_recall_new();
     fl_status rc = fl_random_bytes(random, sizeof random);
     snprintf(hub->tag, sizeof hub->tag, "%02x%02x%02x%02x", random[0],
              random[1], random[2], random[3]);
-    return hub->events != NULL ? rc : FL_E_NOMEM;
+    return hub->events != NULL && hub->limits.recall != NULL ? rc : FL_E_NOMEM;
 }
 
 static void fill(fl_http_hub *hub, fl_loop *loop, const fl_address *address,

@@ -18,7 +18,7 @@
 
 #include <assert.h>
 
-enum { SLOTS = 256 };
+enum { SLOTS = 256, LONGEST = 32 };
 
 #define SLOT(len, first) (((len)*19u + (unsigned char)(first)) % SLOTS)
 
@@ -30,6 +30,11 @@ static const struct {
                            FL_FIELD_MAP(ROW)
 #undef ROW
 };
+
+#define CHECK(id, text, once)                                                  \
+    static_assert(sizeof(text) - 1 <= LONGEST, "compared in two halves");
+FL_FIELD_MAP(CHECK)
+#undef CHECK
 
 /* Length and first letter of each. */
 static const uint8_t slots[SLOTS] = {
@@ -109,22 +114,23 @@ static bool same4(const char *name, const char *text)
     return (word | ((word & 0x40404040u) >> 1)) == load4(text);
 }
 
-/* Whether `name` is `text`, which is one of ours. The last words may overlap
- * the ones before. */
+static bool same16(const char *name, const char *text)
+{
+    return same8(name, text) && same8(name + 8, text + 8);
+}
+
+/* Whether `name` is `text`, which is one of ours: from both ends, which overlap
+ * unless it is as long as can be. */
 static bool is_known(const char *name, const char *text, size_t len)
 {
-    if (len < 4) {
-        for (size_t i = 0; i < len; i++)
-            if (fl_bytes_lower(name[i]) != text[i])
-                return false;
-        return true;
-    }
-    if (len < 8)
+    if (len >= 16)
+        return same16(name, text) && same16(name + len - 16, text + len - 16);
+    if (len >= 8)
+        return same8(name, text) && same8(name + len - 8, text + len - 8);
+    if (len >= 4)
         return same4(name, text) && same4(name + len - 4, text + len - 4);
-    if (!same8(name, text) || !same8(name + len - 8, text + len - 8))
-        return false;
-    for (size_t i = 8; i + 8 < len; i += 8)
-        if (!same8(name + i, text + i))
+    for (size_t i = 0; i < len; i++)
+        if (fl_bytes_lower(name[i]) != text[i])
             return false;
     return true;
 }

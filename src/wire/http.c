@@ -52,6 +52,7 @@ fl_http_limits fl_http_limits_fill(const fl_http_limits *given)
         .max_control = pick_count(g->max_control, d->max_control),
         .high_water = pick(g->high_water, d->high_water, SIZE_MAX),
         .take_connect = g->take_connect,
+        .recall = g->recall,
     };
 }
 
@@ -327,6 +328,17 @@ fl_span fl_head_find(const fl_head *head, fl_span name)
             fl_field_name_equal(head->fields[i].name, name))
             return head->fields[i].value;
     return (fl_span){0};
+}
+
+bool fl_head_lists(const fl_head *head, fl_field_id id, fl_span token)
+{
+    size_t first = head->at[id];
+
+    for (size_t i = first; first > 0 && i <= head->count; i++)
+        if (head->fields[i - 1].id == id &&
+            fl_field_list_has(head->fields[i - 1].value, token))
+            return true;
+    return false;
 }
 
 const char *fl_http_reason(unsigned status)

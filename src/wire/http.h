@@ -23,6 +23,7 @@
 #include "wire/field.h"
 
 typedef struct fl_http fl_http;
+typedef struct fl_http_recall fl_http_recall;
 typedef struct fl_exchange fl_exchange;
 
 enum {
@@ -45,6 +46,8 @@ typedef struct fl_http_limits {
                              with a :protocol, which may be answered with a
                              streamed 200 before it has ended, and then goes
                              on in both directions */
+    fl_http_recall *recall; /* HTTP/1.1 server: how heads begin; NULL: not kept.
+                               No limit, but shared just like them */
 } fl_http_limits;
 
 /* What a connection can go by: defaults in place of zeroes, and no more than
@@ -85,6 +88,9 @@ static inline bool fl_head_has(const fl_head *head, fl_field_id id)
 
 /* By name, for fields we do not know by number. */
 fl_span fl_head_find(const fl_head *head, fl_span name);
+
+/* Whether a field like Connection lists `token`, on any of its lines. */
+bool fl_head_lists(const fl_head *head, fl_field_id id, fl_span token);
 
 /* What we say at the start of a message. Content-Length, Transfer-Encoding,
  * Connection and the like are the codec's business: leave them out. */
@@ -160,6 +166,11 @@ typedef struct fl_http_options {
     void *user;
     const fl_clock *clock; /* copied; NULL: the system's */
 } fl_http_options;
+
+/* How heads begin, for all servers on one thread that share it: what they have
+ * in common is read once. NULL: no memory. Free it after them. */
+FL_MUST_USE fl_http_recall *fl_http_recall_new(void);
+void fl_http_recall_free(fl_http_recall *recall);
 
 FL_MUST_USE fl_status fl_http_new(const fl_http_options *options,
                                   fl_http **out);

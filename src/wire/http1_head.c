@@ -10,13 +10,15 @@
  * then do not move any more.
  *
  * What can only be judged when all fields are known (is there one Host? one
- * length?) is in http1_rules.c.
+ * length?) is in http1_rules.c; what need not be read again because the head
+ * before began with the same bytes, in http1_recall.c.
  */
 #include "wire/http1_head.h"
 
 #include "base/mem.h"
 #include "base/span.h"
 #include "wire/bytes.h"
+#include "wire/http1_recall.h"
 #include "wire/http1_rules.h"
 
 enum { VERSION_SIZE = 8 };
@@ -254,17 +256,17 @@ static const char *glance_field(const char *at, const char *end,
     return value + n + 2;
 }
 
-static void note_field(fl_http1_message *m, const fl_field *field, unsigned n)
+void fl_http1_head_note(fl_http1_message *message, unsigned index)
 {
-    uint8_t *at = &m->head.at[field->id];
+    fl_field_id id = message->fields[index].id;
+    uint8_t *at = &message->head.at[id];
 
-    if (field->id == FL_FIELD_OTHER)
+    if (id == FL_FIELD_OTHER)
         return;
     if (*at == 0)
-        *at = (uint8_t)(n + 1);
-    else if (fl_field_is_single(field->id) ||
-             field->id == FL_FIELD_TRANSFER_ENCODING)
-        m->twice = true;
+        *at = (uint8_t)(index + 1);
+    else if (fl_field_is_single(id) || id == FL_FIELD_TRANSFER_ENCODING)
+        message->twice = true;
 }
 
 static fl_status read_start(fl_http1_message *m, cursor *c, fl_http1_kind kind,
@@ -285,7 +287,7 @@ static unsigned glance_fields(fl_http1_message *m, cursor *c, unsigned count,
         const char *next = glance_field(at, end, &m->fields[count]);
         if (next == NULL)
             break;
-        note_field(m, &m->fields[count], count);
+        fl_http1_head_note(m, count);
         count++;
         at = next;
     }
@@ -304,13 +306,13 @@ static fl_status read_fields(fl_http1_message *m, fl_http1_mark *mark,
         mark->line = (size_t)(c->at - start);
         if (left(c) > 0 && (c->at[0] == '\r' || c->at[0] == '\n'))
             return end_line(c, NULL);
-        fl_field *field = &m->fields[mark->count < max ? mark->count : 0];
-        fl_status rc = read_field(c, field);
+        unsigned index = mark->count < max ? mark->count : 0;
+        fl_status rc = read_field(c, &m->fields[index]);
         if (rc != FL_OK)
             return rc;
         if (mark->count == max)
             return refuse(c, 431, "too many fields");
-        note_field(m, field, mark->count);
+        fl_http1_head_note(m, index);
         mark->count++;
         mark->line = (size_t)(c->at - start);
     }
@@ -334,10 +336,17 @@ static fl_status read_lines(fl_http1_message *m, fl_http1_mark *mark, cursor *c,
     return rc;
 }
 
+static fl_status judge(fl_http1_message *m, fl_http1_kind kind)
+{
+    return kind == FL_HTTP1_REQUEST ? fl_http1_rules_request(m)
+                                    : fl_http1_rules_response(m);
+}
+
 fl_status fl_http1_head_read(fl_http1_message *message, fl_http1_mark *mark,
                              fl_http1_kind kind, const fl_http_limits *limits,
                              fl_span bytes)
 {
+    fl_http_recall *recall = kind == FL_HTTP1_REQUEST ? limits->recall : NULL;
     bool resumed = mark->begun, full = bytes.len >= limits->max_head;
     cursor c = {bytes.ptr, bytes.ptr, &message->fault};
 
@@ -346,6 +355,9 @@ fl_status fl_http1_head_read(fl_http1_message *message, fl_http1_mark *mark,
     c.end += full ? limits->max_head : bytes.len;
     message->head = (fl_head){.fields = message->fields};
     message->twice = false;
+    if (recall != NULL && !resumed)
+        fl_http1_recall_use(recall, (fl_span){c.at, left(&c)}, message, mark);
+    unsigned known = mark->count;
     fl_status rc = read_lines(message, mark, &c, kind, limits);
     if (rc == FL_AGAIN && full)
         return mark->begun ? refuse(&c, 431, "head too large")
@@ -357,14 +369,10 @@ fl_status fl_http1_head_read(fl_http1_message *message, fl_http1_mark *mark,
         return fl_http1_head_read(message, mark, kind, limits, bytes);
     }
     message->head.count = mark->count;
-    return kind == FL_HTTP1_REQUEST ? fl_http1_rules_request(message)
-                                    : fl_http1_rules_response(message);
-}
-
-static fl_span move(fl_span span, const char *from, const char *to)
-{
-    return span.ptr != NULL ? (fl_span){to + (span.ptr - from), span.len}
-                            : span;
+    rc = judge(message, kind);
+    if (rc == FL_OK && recall != NULL && known < mark->count)
+        fl_http1_recall_learn(recall, bytes, message, known);
+    return rc;
 }
 
 fl_http1_kept *fl_http1_head_keep(const fl_http1_message *message, fl_span text)
@@ -380,14 +388,14 @@ fl_http1_kept *fl_http1_head_keep(const fl_http1_message *message, fl_span text)
     memcpy(copy, text.ptr, text.len);
     kept->size = size;
     kept->head = *head;
-    kept->head.method = move(head->method, text.ptr, copy);
-    kept->head.target = move(head->target, text.ptr, copy);
-    kept->head.authority = move(head->authority, text.ptr, copy);
+    kept->head.method = fl_span_moved(head->method, text.ptr, copy);
+    kept->head.target = fl_span_moved(head->target, text.ptr, copy);
+    kept->head.authority = fl_span_moved(head->authority, text.ptr, copy);
     kept->head.fields = kept->fields;
     for (size_t i = 0; i < head->count; i++)
         kept->fields[i] = (fl_field){
-            move(head->fields[i].name, text.ptr, copy),
-            move(head->fields[i].value, text.ptr, copy),
+            fl_span_moved(head->fields[i].name, text.ptr, copy),
+            fl_span_moved(head->fields[i].value, text.ptr, copy),
             head->fields[i].id,
         };
     return kept;

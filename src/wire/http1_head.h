@@ -53,13 +53,17 @@ typedef struct fl_http1_message {
  *                   to, and more after them: lines are not read twice.
  * FL_E_BAD_MESSAGE  See message->fault.
  *
- * How the bytes were cut makes no difference to the verdict.
+ * How the bytes were cut makes no difference to the verdict, nor does what is
+ * recalled of heads before (limits->recall).
  */
 FL_MUST_USE fl_status fl_http1_head_read(fl_http1_message *message,
                                          fl_http1_mark *mark,
                                          fl_http1_kind kind,
                                          const fl_http_limits *limits,
                                          fl_span bytes);
+
+/* Notes where to find the field at `index`, which has been read. */
+void fl_http1_head_note(fl_http1_message *message, unsigned index);
 
 /* A head with its fields and text in one block of its own. */
 typedef struct fl_http1_kept {

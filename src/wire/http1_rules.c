@@ -86,24 +86,13 @@ static fl_status judge_framing(fl_http1_message *m)
     return FL_OK;
 }
 
-/* Connection may occur several times. */
-static bool connection_has(const fl_head *head, fl_span token)
-{
-    size_t first = head->at[FL_FIELD_CONNECTION];
-
-    for (size_t i = first; first > 0 && i <= head->count; i++)
-        if (head->fields[i - 1].id == FL_FIELD_CONNECTION &&
-            fl_field_list_has(head->fields[i - 1].value, token))
-            return true;
-    return false;
-}
-
 static bool judge_keep_alive(const fl_head *head)
 {
     if (!fl_head_has(head, FL_FIELD_CONNECTION))
         return head->version == 11;
-    return !connection_has(head, FL_SPAN("close")) &&
-           (head->version == 11 || connection_has(head, FL_SPAN("keep-alive")));
+    return !fl_head_lists(head, FL_FIELD_CONNECTION, FL_SPAN("close")) &&
+           (head->version == 11 ||
+            fl_head_lists(head, FL_FIELD_CONNECTION, FL_SPAN("keep-alive")));
 }
 
 static bool is_hex(char byte)
@@ -112,11 +101,11 @@ static bool is_hex(char byte)
            (fl_bytes_lower(byte) >= 'a' && fl_bytes_lower(byte) <= 'f');
 }
 
-/* unreserved, sub-delims, or the start of a %XX */
+/* unreserved, sub-delims */
 static bool is_host_byte(char byte)
 {
     static const uint64_t table[4] = {
-        0x2bff7ff200000000, /* !$%&'()*+,-.;= and digits */
+        0x2bff7fd200000000, /* !$&'()*+,-.;= and digits */
         0x47fffffe87fffffe, /* letters and _~ */
     };
     unsigned c = (unsigned char)byte;
@@ -124,26 +113,38 @@ static bool is_host_byte(char byte)
     return (table[c / 64] >> c % 64 & 1) != 0;
 }
 
-/* How much of `text` is a host: a name, an IPv4 address or one in brackets. */
-static size_t host_length(fl_span text)
+/* How much of `text` is a host name or an IPv4 address. */
+static size_t name_length(fl_span text)
 {
     size_t n = 0;
 
-    if (text.len > 0 && text.ptr[0] == '[') {
-        for (n = 1; n < text.len && text.ptr[n] != ']'; n++)
-            if (!is_hex(text.ptr[n]) && text.ptr[n] != ':' &&
-                text.ptr[n] != '.')
-                return 0;
-        return n > 2 && n < text.len ? n + 1 : 0;
-    }
-    while (n < text.len && is_host_byte(text.ptr[n])) {
-        if (text.ptr[n] == '%' &&
-            (text.len - n < 3 || !is_hex(text.ptr[n + 1]) ||
-             !is_hex(text.ptr[n + 2])))
+    for (;;) {
+        while (n < text.len && is_host_byte(text.ptr[n]))
+            n++;
+        if (n == text.len || text.ptr[n] != '%')
+            return n;
+        if (text.len - n < 3 || !is_hex(text.ptr[n + 1]) ||
+            !is_hex(text.ptr[n + 2]))
             return 0;
-        n++;
+        n += 3;
     }
-    return n;
+}
+
+/* The same of an address in brackets. */
+static size_t bracket_length(fl_span text)
+{
+    size_t n = 1;
+
+    for (; n < text.len && text.ptr[n] != ']'; n++)
+        if (!is_hex(text.ptr[n]) && text.ptr[n] != ':' && text.ptr[n] != '.')
+            return 0;
+    return n > 2 && n < text.len ? n + 1 : 0;
+}
+
+static size_t host_length(fl_span text)
+{
+    return text.len > 0 && text.ptr[0] == '[' ? bracket_length(text)
+                                              : name_length(text);
 }
 
 bool fl_http1_rules_authority(fl_span text)

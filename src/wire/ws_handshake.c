@@ -20,15 +20,6 @@ enum { KEY_LEN = FL_WS_KEY - 1, KEY_PADDING = 2 };
 static_assert(FL_WS_ACCEPT_INPUT == KEY_LEN + sizeof GUID - 1,
               "the key and the constant");
 
-static bool has_token(const fl_head *head, fl_field_id id, fl_span token)
-{
-    for (size_t i = 0; i < head->count; i++)
-        if (head->fields[i].id == id &&
-            fl_field_list_has(head->fields[i].value, token))
-            return true;
-    return false;
-}
-
 /* How many lines of this field there are. */
 static size_t count_lines(const fl_head *head, fl_span name)
 {
@@ -56,7 +47,7 @@ bool fl_ws_wanted(const fl_head *head)
                fl_field_name_equal(head->protocol, FL_SPAN("websocket"));
     /* RFC 9110 7.8: in HTTP/1.0 it means nothing */
     return head->version > 10 &&
-           has_token(head, FL_FIELD_UPGRADE, FL_SPAN("websocket"));
+           fl_head_lists(head, FL_FIELD_UPGRADE, FL_SPAN("websocket"));
 }
 
 static bool is_base64(char byte)
@@ -101,7 +92,7 @@ unsigned fl_ws_refused(const fl_head *head, const char **what)
         return check_version(head, what);
     if (!fl_span_equal(head->method, FL_SPAN("GET")))
         return refuse(405, "A WebSocket is asked for with GET", what);
-    if (!has_token(head, FL_FIELD_CONNECTION, FL_SPAN("upgrade")))
+    if (!fl_head_lists(head, FL_FIELD_CONNECTION, FL_SPAN("upgrade")))
         return refuse(400, "Connection does not name Upgrade", what);
     if (head->has_body)
         return refuse(400, "A request for a WebSocket has no body", what);
@@ -202,9 +193,9 @@ const char *fl_ws_check_response(const fl_head *head, fl_span accept,
     *protocol = (fl_span){0};
     if (head->status != 101)
         return "the server did not switch protocols";
-    if (!has_token(head, FL_FIELD_UPGRADE, FL_SPAN("websocket")))
+    if (!fl_head_lists(head, FL_FIELD_UPGRADE, FL_SPAN("websocket")))
         return "the server switched to something else than WebSocket";
-    if (!has_token(head, FL_FIELD_CONNECTION, FL_SPAN("upgrade")))
+    if (!fl_head_lists(head, FL_FIELD_CONNECTION, FL_SPAN("upgrade")))
         return "the server's Connection does not name Upgrade";
     if (count_lines(head, name) != 1 ||
         !fl_span_equal(fl_head_find(head, name), accept))
