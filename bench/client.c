@@ -217,20 +217,3 @@ uint64_t cpu_ns(pid_t pid)
 
     return clock_getcpuclockid(pid, &clock) == 0 ? read_clock(clock) : 0;
 }
-
-uint64_t read_write_calls(pid_t pid)
-{
-    char path[64], line[128];
-    uint64_t calls = 0, count;
-
-    snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "syscr: %" SCNu64, &count) == 1 ||
-            sscanf(line, "syscw: %" SCNu64, &count) == 1)
-            calls += count;
-    fclose(file);
-    return calls;
-}

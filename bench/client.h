@@ -55,7 +55,4 @@ uint64_t now_ns(void);
 /* Nanoseconds of processor time a process has used; 0 when it is gone. */
 uint64_t cpu_ns(pid_t pid);
 
-/* Calls of the read and write families so far; 0 if the kernel tells not. */
-uint64_t read_write_calls(pid_t pid);
-
 #endif

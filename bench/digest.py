@@ -110,12 +110,11 @@ def costs(part):
             rows.append([name, side, show_rate(middle(rounds, 'rate')),
                          *(show_us(middle(rounds, field)) for field in (
                              'server_cpu_us', 'p50_us', 'p95_us', 'p99_us',
-                             'p999_us')),
-                         f'{middle(rounds, "rw_calls"):.2f}'])
+                             'p999_us'))])
     return ('Medians of the rounds. `cpu` is the server\'s processor time for '
-            'one message, `r+w` the calls of the read and write families.\n\n'
+            'one message.\n\n'
             ) + table(('scenario', 'side', 'rate', 'cpu', 'p50', 'p95', 'p99',
-                       'p99.9', 'r+w'), rows)
+                       'p99.9'), rows)
 
 
 def instruction_table(record):

@@ -76,8 +76,6 @@ def beside_bridge(bench, name, front, back, server, target):
             ('rate', 'rate', show_rate, target),
             ('capacity', 'capacity', show_rate, None),
             ('cpu per message', 'server_cpu_us', show_us, None),
-            ('reads+writes per message', 'rw_calls',
-             lambda value: f'{value:.2f}', None),
             ('p50', 'p50_us', show_us, None),
             ('p99', 'p99_us', show_us, None)):
         bench.ratio_row(f'{name}, {what}', results, field, show, goal)

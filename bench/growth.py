@@ -26,7 +26,7 @@ ROOM = ['--max-connections', '12000']
 ADDRESSES = '50'
 SPARE_DESCRIPTORS = 1000
 FIELDS = ('rate', 'capacity', 'server_cpu_us', 'p50_us', 'p95_us', 'p99_us',
-          'p999_us', 'rw_calls')
+          'p999_us')
 
 
 class Way:

@@ -28,8 +28,6 @@ def tcp_deep(bench):
     """16 connections with 16 requests under way: throughput bound."""
     results = bench.compare('tcp 16x16', lambda s: bench.load_tcp(s, 16, 16))
     bench.traffic_rows('tcp 16x16', results, 0.50)
-    bench.ratio_row('tcp 16x16, reads+writes per message', results,
-                    'rw_calls', lambda v: f'{v:.3f}')
 
 
 def stdio_deep(bench):

@@ -37,7 +37,7 @@ static const uint64_t WARMUP_MAX_NS = 30000000000U, WARMUP_STEP_NS = 50000000U;
 typedef struct moment {
     uint64_t time, answers;
     uint64_t server_cpu, own_cpu;
-    uint64_t calls, allocations;
+    uint64_t allocations;
 } moment;
 
 typedef struct bench_load {
@@ -216,7 +216,6 @@ static moment look(const bench_load *load)
         .answers = load->tally.answers,
         .server_cpu = server > 0 ? cpu_ns(server) : 0,
         .own_cpu = cpu_ns(getpid()),
-        .calls = server > 0 ? read_write_calls(server) : 0,
         .allocations = load->counts != NULL ? load->counts->calls : 0,
     };
 }
@@ -248,9 +247,7 @@ static void print_cost(moment from, moment to, double ns, double messages)
 
     printf("\"server_cpu_us\":%.4f,\"server_busy\":%.3f,\"load_busy\":%.3f,",
            server / each / 1e3, server / ns, own / ns);
-    printf("\"capacity\":%.0f,\"rw_calls\":%.4f,",
-           most > 0 ? messages / most * 1e9 : 0,
-           (double)(to.calls - from.calls) / each);
+    printf("\"capacity\":%.0f,", most > 0 ? messages / most * 1e9 : 0);
 }
 
 static void print(const bench_load *load, moment from, moment to)

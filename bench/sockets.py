@@ -54,8 +54,6 @@ def deep(bench):
     results = bench.compare('ws 16x16', lambda s: load(bench, s, 16, 16),
                             sides=[our_side(bench), raw_side(bench)])
     bench.traffic_rows('ws 16x16', results, 0.50)
-    bench.ratio_row('ws 16x16, reads+writes per message', results,
-                    'rw_calls', lambda v: f'{v:.3f}')
 
 
 def show_gb(value):

@@ -123,6 +123,12 @@ static inline void fl_stream_mark(fl_stream *stream)
         fl_list_append(&stream->loop->dirty, &stream->dirty);
 }
 
+/* One descriptor for both ways is a socket's. */
+static inline bool fl_stream_is_socket(const fl_stream *stream)
+{
+    return stream->in.fd >= 0 && stream->in.fd == stream->out.fd;
+}
+
 static inline bool fl_stream_usable(const fl_stream *stream)
 {
     return stream->state == FL_STREAM_OPENING ||

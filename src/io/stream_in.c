@@ -19,6 +19,7 @@
 #include "io/uv_status.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -34,13 +35,18 @@ int fl_stream_listen(fl_stream *stream)
                          EPOLLIN | EPOLLRDHUP | EPOLLPRI | (unsigned)EPOLLET);
 }
 
-/* Bytes; 0 at the end; below zero libuv's code. */
+/* Bytes; 0 at the end; below zero libuv's code. A socket has the shorter way
+ * through the kernel if it is known to be one. */
 static ssize_t read_once(const fl_stream *stream)
 {
+    int fd = stream->in.fd;
+    char *to = stream->loop->read;
+    size_t room = sizeof stream->loop->read;
     ssize_t n;
 
     do
-        n = read(stream->in.fd, stream->loop->read, sizeof stream->loop->read);
+        n = fl_stream_is_socket(stream) ? recv(fd, to, room, 0)
+                                        : read(fd, to, room);
     while (n < 0 && errno == EINTR);
     return n < 0 ? -errno : n;
 }

@@ -38,15 +38,18 @@ size_t fl_stream_pending(const fl_stream *stream)
 
 ssize_t fl_stream_give(const fl_stream *stream, fl_span bytes)
 {
+    bool socket = fl_stream_is_socket(stream);
+    int fd = stream->out.fd;
     ssize_t n;
 
     do
-        n = write(stream->out.fd, bytes.ptr, bytes.len);
+        n = socket ? send(fd, bytes.ptr, bytes.len, MSG_NOSIGNAL)
+                   : write(fd, bytes.ptr, bytes.len);
     while (n < 0 && errno == EINTR);
     if (n >= 0)
         return n;
     int code = -errno;
-    if (code == UV_EPIPE)
+    if (code == UV_EPIPE && !socket)
         fl_loop_eat_sigpipe();
     return code;
 }
@@ -211,7 +214,7 @@ static bool has_unread(const fl_stream *stream)
 {
     int unread = 0;
 
-    return stream->in.fd >= 0 && stream->in.fd == stream->out.fd &&
+    return fl_stream_is_socket(stream) &&
            ioctl(stream->in.fd, FIONREAD, &unread) == 0 && unread > 0;
 }
 

@@ -104,11 +104,6 @@ static int domain_of(int fd)
                                                                      : -1;
 }
 
-static bool is_socket(const fl_stream *stream)
-{
-    return stream->in.fd >= 0 && stream->in.fd == stream->out.fd;
-}
-
 static bool name_tcp(int fd, char name[FL_STREAM_NAME])
 {
     struct sockaddr_storage peer;
@@ -133,9 +128,9 @@ void fl_stream_peer_name(const fl_stream *stream, char name[FL_STREAM_NAME])
     } else {
         bool nobody = fd < 0 && stream->files == NULL;
         snprintf(name, FL_STREAM_NAME, "%s",
-                 nobody              ? "nobody"
-                 : is_socket(stream) ? "unix"
-                                     : "pipe");
+                 nobody                        ? "nobody"
+                 : fl_stream_is_socket(stream) ? "unix"
+                                               : "pipe");
     }
 }
 
@@ -143,7 +138,7 @@ bool fl_stream_peer_left(const fl_stream *stream)
 {
     struct pollfd watch = {.fd = stream->in.fd, .events = POLLRDHUP};
 
-    if (!is_socket(stream))
+    if (!fl_stream_is_socket(stream))
         return false;
     return poll(&watch, 1, 0) == 1 &&
            (watch.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -154,7 +149,7 @@ bool fl_stream_peer_user(const fl_stream *stream, uid_t *user)
     struct ucred peer;
     socklen_t len = sizeof peer;
 
-    if (!is_socket(stream) || domain_of(stream->in.fd) != AF_UNIX ||
+    if (!fl_stream_is_socket(stream) || domain_of(stream->in.fd) != AF_UNIX ||
         getsockopt(stream->in.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
         return false;
     *user = peer.uid;
