@@ -80,11 +80,6 @@ static void on_closed(fl_client *client, const fl_error *why, void *user)
 static const fl_client_events events = {.on_closed = on_closed};
 static const fl_client_handlers handlers = {.elicit = elicit};
 
-static fl_span span(const char *text)
-{
-    return (fl_span){text, strlen(text)};
-}
-
 static bool ask(fl_client *client, struct talk *talk, char **words)
 {
     fl_request_options options = {.on_progress = on_progress};
@@ -92,8 +87,8 @@ static bool ask(fl_client *client, struct talk *talk, char **words)
     talk->open = 2;
     return fl_client_list(client, FL_LIST_TOOLS, NULL, on_tools, talk, NULL) ==
                FL_OK &&
-           fl_client_call_tool(client, span(words[0]), span(words[1]), &options,
-                               on_result, talk, NULL) == FL_OK;
+           fl_client_call_tool(client, fl_text(words[0]), fl_text(words[1]),
+                               &options, on_result, talk, NULL) == FL_OK;
 }
 
 int main(int argc, char **argv)

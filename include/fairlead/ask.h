@@ -7,7 +7,7 @@
  *
  *     static void elicit(fl_client *client, fl_ask *ask, void *user)
  *     {
- *         fl_ask_accept(ask, (fl_span){"{\"sure\":true}", 13});
+ *         fl_ask_accept(ask, fl_text("{\"sure\":true}"));
  *     }
  *
  * A client declares what it has handlers for, and nothing else gets to them.

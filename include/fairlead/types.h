@@ -77,6 +77,16 @@ typedef struct fl_span {
     size_t len;
 } fl_span;
 
+/* All of a string: fl_call_reply_text(call, fl_text("ahoy")). */
+static inline fl_span fl_text(const char *text)
+{
+    fl_span span = {text, 0};
+
+    while (text != NULL && text[span.len] != '\0')
+        span.len++;
+    return span;
+}
+
 /* What a server has lists of. */
 typedef enum fl_list_kind {
     FL_LIST_TOOLS,

@@ -11,7 +11,6 @@
 #include "base/mem.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,15 +117,12 @@ void fl_buf_truncate(fl_buf *buf, size_t len)
     buf->end = buf->start + len;
 }
 
-fl_status fl_buf_printf(fl_buf *buf, const char *format, ...)
+fl_status fl_buf_vprintf(fl_buf *buf, const char *format, va_list args)
 {
-    va_list args, again;
+    va_list again;
 
-    va_start(args, format);
     va_copy(again, args);
     int wanted = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-
     fl_status rc = wanted < 0 ? FL_E_INVALID : FL_OK;
     size_t len = wanted < 0 ? 0 : (size_t)wanted;
     if (rc == FL_OK && !fits(buf, len))
@@ -138,5 +134,15 @@ fl_status fl_buf_printf(fl_buf *buf, const char *format, ...)
         buf->end += len;
     }
     va_end(again);
+    return rc;
+}
+
+fl_status fl_buf_printf(fl_buf *buf, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fl_status rc = fl_buf_vprintf(buf, format, args);
+    va_end(args);
     return rc;
 }

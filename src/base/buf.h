@@ -10,6 +10,8 @@
 
 #include <fairlead/types.h>
 
+#include <stdarg.h>
+
 /* Owned by whoever embeds it. Fields are private to buf.c and pool.c. */
 typedef struct fl_buf {
     char *ptr;
@@ -68,5 +70,7 @@ static inline void fl_buf_clear(fl_buf *buf)
 /* Formatted text at the end. */
 FL_MUST_USE fl_status fl_buf_printf(fl_buf *buf, const char *format, ...)
     FL_PRINTF(2, 3);
+FL_MUST_USE fl_status fl_buf_vprintf(fl_buf *buf, const char *format,
+                                     va_list args) FL_PRINTF(2, 0);
 
 #endif

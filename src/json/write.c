@@ -27,10 +27,10 @@ static void put(fl_json_writer *w, fl_span bytes)
         w->status = fl_buf_append(w->out, bytes);
 }
 
-static void fail(fl_json_writer *w, fl_status status)
+void fl_json_fail(fl_json_writer *writer, fl_status status)
 {
-    if (w->status == FL_OK)
-        w->status = status;
+    if (writer->status == FL_OK)
+        writer->status = status;
 }
 
 static uint64_t level(const fl_json_writer *w)
@@ -54,7 +54,7 @@ static void put_comma(fl_json_writer *w)
 static bool may(fl_json_writer *w)
 {
     if (w->depth == 0 ? w->done : in_object(w) && !w->after_key)
-        fail(w, FL_E_STATE);
+        fl_json_fail(w, FL_E_STATE);
     else if (w->depth == 0)
         w->done = true;
     else if (!w->after_key)
@@ -68,7 +68,7 @@ static void open(fl_json_writer *w, fl_span bracket, bool object)
     if (!may(w))
         return;
     if (w->depth == FL_JSON_WRITE_DEPTH) {
-        fail(w, FL_E_TOO_DEEP);
+        fl_json_fail(w, FL_E_TOO_DEEP);
         return;
     }
     w->depth++;
@@ -82,7 +82,7 @@ static void shut(fl_json_writer *w, fl_span bracket, bool object)
     if (w->status != FL_OK)
         return;
     if (w->depth == 0 || in_object(w) != object || w->after_key) {
-        fail(w, FL_E_STATE);
+        fl_json_fail(w, FL_E_STATE);
         return;
     }
     w->depth--;
@@ -107,6 +107,14 @@ void fl_json_array(fl_json_writer *writer)
 void fl_json_array_end(fl_json_writer *writer)
 {
     shut(writer, FL_SPAN("]"), false);
+}
+
+void fl_json_end(fl_json_writer *writer)
+{
+    if (in_object(writer))
+        fl_json_object_end(writer);
+    else
+        fl_json_array_end(writer);
 }
 
 /* The ASCII bytes that cannot stand for themselves. */
@@ -173,7 +181,7 @@ static void put_string(fl_json_writer *w, fl_span text)
 static bool may_name(fl_json_writer *writer)
 {
     if (!in_object(writer) || writer->after_key) {
-        fail(writer, FL_E_STATE);
+        fl_json_fail(writer, FL_E_STATE);
         return false;
     }
     put_comma(writer);
@@ -303,14 +311,14 @@ void fl_json_base64(fl_json_writer *writer, fl_span bytes)
     put(writer, FL_SPAN("\""));
     fl_status rc = fl_base64_encode(bytes, writer->out);
     if (rc != FL_OK)
-        fail(writer, rc);
+        fl_json_fail(writer, rc);
     put(writer, FL_SPAN("\""));
 }
 
 void fl_json_raw(fl_json_writer *writer, fl_span json)
 {
     if (json.len == 0)
-        fail(writer, FL_E_INVALID);
+        fl_json_fail(writer, FL_E_INVALID);
     else if (may(writer))
         put(writer, json);
 }
@@ -318,6 +326,6 @@ void fl_json_raw(fl_json_writer *writer, fl_span json)
 fl_status fl_json_writer_end(fl_json_writer *writer)
 {
     if (writer->depth > 0 || !writer->done)
-        fail(writer, FL_E_STATE);
+        fl_json_fail(writer, FL_E_STATE);
     return writer->status;
 }

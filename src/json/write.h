@@ -31,6 +31,9 @@ void fl_json_object_end(fl_json_writer *writer);
 void fl_json_array(fl_json_writer *writer);
 void fl_json_array_end(fl_json_writer *writer);
 
+/* Ends the innermost, whichever it is. */
+void fl_json_end(fl_json_writer *writer);
+
 /* A key of an object; the value comes next. Text must be UTF-8; bytes that
  * are not become U+FFFD, so that what we write is always valid. */
 void fl_json_key(fl_json_writer *writer, const char *key);
@@ -53,6 +56,9 @@ void fl_json_base64(fl_json_writer *writer, fl_span bytes);
 
 /* A value that is JSON already; the caller vouches for it. */
 void fl_json_raw(fl_json_writer *writer, fl_span json);
+
+/* What comes cannot be written: as if writing had failed. */
+void fl_json_fail(fl_json_writer *writer, fl_status status);
 
 /* FL_OK if one whole value was written; FL_E_STATE if it lacks its end. */
 FL_MUST_USE fl_status fl_json_writer_end(fl_json_writer *writer);

@@ -14,10 +14,11 @@ from flow import (Lines, Skip, WAIT, call, contains, equal, folder, free_port,
                   main, require, run, started, until)
 
 HOME = Path(os.environ['EXAMPLES'])
-ADDER, SLOW_TOOL, WORKER, ASK_BACK, CALL_A_TOOL, EMBED, FILE_SERVER, GREETER = (
+(ADDER, STRUCTURED, SLOW_TOOL, WORKER, ASK_BACK, CALL_A_TOOL, EMBED,
+ FILE_SERVER, GREETER) = (
     str(HOME / name) for name in (
-        'adder', 'slow_tool', 'worker', 'ask_back', 'call_a_tool', 'embed',
-        'file_server', 'greeter'))
+        'adder', 'structured', 'slow_tool', 'worker', 'ask_back',
+        'call_a_tool', 'embed', 'file_server', 'greeter'))
 
 
 def test_adder_adds_over_stdio():
@@ -45,6 +46,21 @@ def test_adder_adds_over_tcp_and_ends_when_told_to():
 def test_adder_says_what_is_wrong_with_an_address():
     done = run(ADDER, 'tcp:nowhere').expect(1)
     contains(done.err, 'tcp:nowhere')
+
+
+def test_structured_answers_in_fields_and_in_words():
+    numbers = 'numbers=[3,1,4,1,5]'
+    done = call('call', 'statistics', numbers, '--', STRUCTURED).expect(0)
+    contains(done.out, '5 numbers from 1 to 5')
+    for revision in '2025-06-18', '2026-07-28':
+        done = call('call', 'statistics', numbers, '--json', '--revision',
+                    revision, '--', STRUCTURED).expect(0)
+        equal(json.loads(done.out)['structuredContent'],
+              {'count': 5, 'mean': 2.8, 'range': [1, 5]}, revision)
+    done = call('call', 'statistics', numbers, '--json', '--revision',
+                '2025-03-26', '--', STRUCTURED).expect(0)
+    require('structuredContent' not in json.loads(done.out), done.out)
+    call('call', 'statistics', 'numbers=[]', '--', STRUCTURED).expect(4)
 
 
 def test_slow_tool_answers_later():
