@@ -161,7 +161,7 @@ static void take_result(conversation *talk, fl_span result)
             hint_at_string(talk, result);
         break;
     case FL_CALL_READ:
-        fl_show_contents(&talk->show, result);
+        how = fl_show_contents(&talk->show, result);
         break;
     case FL_CALL_PROMPT:
         fl_show_prompt(&talk->show, result);

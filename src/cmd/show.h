@@ -29,8 +29,11 @@ void fl_show_tools(const fl_show *show, fl_span tools);
 void fl_show_list(const fl_show *show, const char *member, fl_span list,
                   const char *key);
 
-/* The results of resources/read, prompts/get and completion/complete. */
-void fl_show_contents(const fl_show *show, fl_span result);
+/* The result of resources/read; FL_EXIT_REMOTE when there is something in it
+ * that cannot be shown. */
+FL_MUST_USE fl_exit fl_show_contents(const fl_show *show, fl_span result);
+
+/* The results of prompts/get and completion/complete. */
 void fl_show_prompt(const fl_show *show, fl_span result);
 void fl_show_completion(const fl_show *show, fl_span result);
 

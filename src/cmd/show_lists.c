@@ -2,9 +2,12 @@
  * show_lists.c - resources, prompts and what comes of them, for people.
  *
  * A list has a line for each thing: what it is asked for by, then what it is.
- * What a resource holds is printed as it is, so that it can be piped on.
+ * What a resource holds is written as it is, byte by byte, so that it can be
+ * piped on or kept; at a terminal bytes are only named.
  */
+#include "base/base64.h"
 #include "base/span.h"
+#include "cmd/complain.h"
 #include "cmd/pretty.h"
 #include "cmd/show.h"
 #include "json/nav.h"
@@ -89,30 +92,76 @@ void fl_show_list(const fl_show *show, const char *member, fl_span list,
         fl_term_say(&show->err, FL_TERM_PLAIN, "The server has none.\n");
 }
 
-void fl_show_contents(const fl_show *show, fl_span result)
+/* At a terminal the prompt is to stand on a line of its own. */
+static void put_held_text(const fl_term *to, fl_span text)
 {
-    const fl_term *to = &show->out;
+    fl_term_put(to, text);
+    if (to->is_tty && (text.len == 0 || text.ptr[text.len - 1] != '\n'))
+        fputc('\n', to->file);
+}
+
+/* A terminal has no use for bytes; it is told how to get them. */
+static void put_held_bytes(const fl_term *to, fl_span content, fl_span bytes)
+{
+    if (!to->is_tty) {
+        fwrite(bytes.ptr, 1, bytes.len, to->file);
+        return;
+    }
+    fputs("[binary ", to->file);
+    put_string(to, fl_json_get(content, FL_SPAN("uri")));
+    fputc(' ', to->file);
+    put_string(to, fl_json_get(content, FL_SPAN("mimeType")));
+    fprintf(to->file, ", %zu bytes; to keep them, add > FILE]\n", bytes.len);
+}
+
+static fl_status read_bytes(fl_span blob, fl_buf *bytes)
+{
+    fl_buf text;
+
+    fl_buf_init(&text, TEXT_MAX);
+    fl_status rc = fl_json_string_copy(blob, &text);
+    if (rc == FL_OK)
+        rc = fl_base64_decode(fl_buf_view(&text), bytes);
+    fl_buf_reset(&text);
+    return rc;
+}
+
+/* One of a resource's contents; false: it has nothing that can be shown. */
+static bool put_held(const fl_term *to, fl_span content)
+{
+    fl_span text = fl_json_get(content, FL_SPAN("text"));
+    fl_span blob = fl_json_get(content, FL_SPAN("blob"));
+    fl_buf held;
+
+    fl_buf_init(&held, TEXT_MAX);
+    bool is_text = text.len > 0 && fl_json_string_copy(text, &held) == FL_OK;
+    bool is_blob = !is_text && read_bytes(blob, &held) == FL_OK;
+    if (is_text)
+        put_held_text(to, fl_buf_view(&held));
+    else if (is_blob)
+        put_held_bytes(to, content, fl_buf_view(&held));
+    fl_buf_reset(&held);
+    return is_text || is_blob;
+}
+
+fl_exit fl_show_contents(const fl_show *show, fl_span result)
+{
+    fl_exit how = FL_EXIT_OK;
     fl_json_walk walk;
     fl_json_member content;
 
     if (show->json) {
-        put_raw(to, result);
-        return;
+        put_raw(&show->out, result);
+        return how;
     }
     fl_json_walk_init(&walk, fl_json_get(result, FL_SPAN("contents")));
-    while (fl_json_walk_next(&walk, &content)) {
-        fl_span text = fl_json_get(content.value, FL_SPAN("text"));
-        if (text.len > 0) {
-            put_string(to, text);
-            fputc('\n', to->file);
-            continue;
+    while (fl_json_walk_next(&walk, &content))
+        if (!put_held(&show->out, content.value)) {
+            fl_complain("call", "the server sent neither text nor Base64; "
+                                "--json shows what it sent");
+            how = FL_EXIT_REMOTE;
         }
-        fputs("[binary ", to->file);
-        put_string(to, fl_json_get(content.value, FL_SPAN("uri")));
-        fputc(' ', to->file);
-        put_string(to, fl_json_get(content.value, FL_SPAN("mimeType")));
-        fputs("; --json shows it, in base64]\n", to->file);
-    }
+    return how;
 }
 
 void fl_show_prompt(const fl_show *show, fl_span result)

@@ -439,10 +439,54 @@ def test_lists_and_what_they_lead_to():
               {'resources': [{'uri': 'f://a', 'name': 'A',
                               'description': 'first'}]})
         call(fake.url, 'prompts').expect(0, 'p\n      x, [y]\n')
-        call(fake.url, 'read', 'f://a').expect(0, 'hi\n')
+        call(fake.url, 'read', 'f://a').expect(0, 'hi')
         call(fake.url, 'prompt', 'p', 'x=1').expect(0, 'user: do\n')
         call(fake.url, 'complete', 'prompt', 'p', 'x=').expect(0, 'b\nc\n')
         contains(call(fake.url, 'call', 'x').expect(3).err, 'no tools')
+
+
+def held(*contents):
+    return Fake(lambda message: [{'result': {'contents': list(contents)}}],
+                capabilities={'resources': {}})
+
+
+def test_what_a_resource_holds_is_written_as_it_is():
+    every = bytes(range(256)) * 5
+    blob = base64.b64encode(every).decode()
+    for contents, wanted in (
+            ([{'uri': 'f:a', 'text': 'no end'}], b'no end'),
+            ([{'uri': 'f:a', 'text': 'line\n'}], b'line\n'),
+            ([{'uri': 'f:a', 'text': ''}], b''),
+            ([{'uri': 'f:a', 'blob': ''}], b''),
+            ([{'uri': 'f:a', 'blob': blob}], every),
+            ([{'uri': 'f:a', 'text': 'a'}, {'uri': 'f:b', 'text': 'b'}],
+             b'ab')):
+        with held(*contents) as fake:
+            with started(FAIRLEAD, 'call', fake.url, 'read', 'f:a') as reader:
+                equal(reader.stdout.read(), wanted, str(contents)[:60])
+                equal(reader.wait(WAIT), 0, 'exit')
+
+
+def test_a_terminal_is_told_of_bytes_and_gets_whole_lines():
+    blob = {'uri': 'f:a', 'mimeType': 'image/png', 'blob': 'AAEC'}
+    for content, wanted in (
+            (blob, '[binary f:a image/png, 3 bytes; to keep them, add > FILE]'),
+            ({'uri': 'f:a', 'text': 'no end'}, 'no end'),
+            ({'uri': 'f:a', 'text': 'line\n'}, 'line')):
+        with held(content) as fake, Terminal() as terminal:
+            with started(FAIRLEAD, 'call', fake.url, 'read', 'f:a',
+                         stdout=terminal.slave) as reader:
+                equal(reader.wait(WAIT), 0, 'exit')
+            equal(terminal.read(), wanted + '\r\n')
+
+
+def test_contents_that_are_none_are_complained_about():
+    for content in ({'uri': 'f:a'}, {'uri': 'f:a', 'blob': 'AA'},
+                    {'uri': 'f:a', 'blob': 7}, {'uri': 'f:a', 'text': 7}):
+        with held(content) as fake:
+            done = call(fake.url, 'read', 'f:a').expect(3, '')
+            contains(done.err, 'neither text nor Base64')
+            call(fake.url, 'read', 'f:a', '--json').expect(0)
 
 
 def test_a_server_without_tools():
