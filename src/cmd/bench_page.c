@@ -168,7 +168,10 @@ static void put_decades(page *p, const axis *a)
 {
     char text[FL_BENCH_AMOUNT];
 
-    for (double value = a->low; value <= a->high * 1.01; value *= 10) {
+    int decades = (int)lround(log10(a->high / a->low));
+
+    for (int i = 0; i <= decades; i++) {
+        double value = a->low * pow(10, i);
         double y = place_y(a, value);
         SAY(p,
             "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "

@@ -249,24 +249,33 @@ static bool put_byte(char *out, size_t *len, unsigned char byte, bool spelt)
     return true;
 }
 
+/* The size of the character at the front, or 0 if that is none to be shown. */
+static size_t character_size(fl_span text)
+{
+    unsigned char byte = (unsigned char)text.ptr[0];
+    size_t size = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+
+    if (byte < 0x80)
+        return byte >= ' ' && byte < 0x7f ? 1 : 0;
+    return size <= text.len && fl_utf8_valid((fl_span){text.ptr, size}) ? size
+                                                                        : 0;
+}
+
 const char *fl_chart_quote(fl_span text, char out[FL_CHART_QUOTE])
 {
     size_t len = 0, i = 0;
     size_t end = text.len < SHOWN ? text.len : SHOWN;
+    bool fits = true;
 
     while (i < end) { /* a character at a time, and none cut in two */
-        unsigned char byte = (unsigned char)text.ptr[i];
-        size_t size = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-        if (size > text.len - i)
-            size = 1;
-        bool whole = size > 1 ? fl_utf8_valid((fl_span){text.ptr + i, size})
-                              : byte >= ' ' && byte < 0x7f;
-        bool fits = true;
-        for (size_t k = 0; k < (whole ? size : 1) && fits; k++)
-            fits = put_byte(out, &len, (unsigned char)text.ptr[i + k], !whole);
+        size_t size = character_size(fl_span_from(text, i));
+        size_t step = size > 0 ? size : 1;
+        for (size_t k = 0; k < step && fits; k++)
+            fits =
+                put_byte(out, &len, (unsigned char)text.ptr[i + k], size == 0);
         if (!fits)
             break;
-        i += whole ? size : 1;
+        i += step;
     }
     snprintf(out + len, FL_CHART_QUOTE - len, "%s", i < text.len ? "..." : "");
     return out;

@@ -9,8 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-extern char **environ;
+#include <unistd.h>
 
 enum {
     SLOW_MS = 5000, /* to the first answer */
@@ -20,9 +19,11 @@ enum {
 /* What it was, for people: "exit code 3", "signal 9 (Killed)". */
 static const char *name_end(const fl_child_exit *how, char out[64])
 {
+    const char *words = sigdescr_np(how->signal);
+
     if (how->signal != 0)
         snprintf(out, 64, "signal %d (%s)", how->signal,
-                 strsignal(how->signal));
+                 words != NULL ? words : "unknown");
     else
         snprintf(out, 64, "exit code %d", how->code);
     return out;

@@ -61,21 +61,21 @@ static bool same_rest(const fl_config_server *a, const fl_config_server *b)
 
 /* The place of the other server that is this one, under the same label; or as
  * many as there are. */
-static size_t find_place(const fl_config_server *server, size_t i,
-                         const fl_config_server *other)
+static size_t find_place(const fl_config_server *from, size_t i,
+                         const fl_config_server *among)
 {
-    const fl_config_server *place = fl_serve_place_at(server, i);
+    const fl_config_server *place = fl_serve_place_at(from, i);
     size_t nth = 0;
 
     for (size_t j = 0; j < i; j++)
-        nth += fl_serve_same_base(fl_serve_place_at(server, j), place);
-    for (size_t j = 0; j < fl_serve_count_places(other); j++)
-        if (fl_serve_same_base(fl_serve_place_at(other, j), place) &&
+        nth += fl_serve_same_base(fl_serve_place_at(from, j), place);
+    for (size_t j = 0; j < fl_serve_count_places(among); j++)
+        if (fl_serve_same_base(fl_serve_place_at(among, j), place) &&
             nth-- == 0)
-            return same_place(fl_serve_place_at(other, j), place)
+            return same_place(fl_serve_place_at(among, j), place)
                        ? j
-                       : fl_serve_count_places(other);
-    return fl_serve_count_places(other);
+                       : fl_serve_count_places(among);
+    return fl_serve_count_places(among);
 }
 
 /* The same server in the other file, if it is that still: all that is so of

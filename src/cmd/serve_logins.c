@@ -152,12 +152,12 @@ static fl_status write_key(const fl_config_server *server,
     return rc == FL_OK ? fl_buf_append(out, (fl_span){"", 1}) : rc;
 }
 
-static entry *find(const fl_logins *logins, const char *key)
+static entry *find(const fl_logins *logins, fl_span key)
 {
     for (fl_list *node = logins->all.next; node != &logins->all;
          node = node->next) {
         entry *at = FL_LIST_ENTRY(node, entry, node);
-        if (strcmp(at->key, key) == 0)
+        if (fl_span_equal(fl_span_of(at->key), key))
             return at;
     }
     return NULL;
@@ -234,7 +234,8 @@ fl_status fl_logins_find(fl_logins *logins, const fl_config_server *server,
         if (rc != FL_OK)
             fl_error_set(error, rc, "its login: %s", fl_status_text(rc));
     }
-    entry *known = rc == FL_OK ? find(logins, fl_buf_view(&key).ptr) : NULL;
+    entry *known =
+        rc == FL_OK ? find(logins, fl_span_of(fl_buf_view(&key).ptr)) : NULL;
     if (known != NULL)
         *out = known->auth;
     else if (rc == FL_OK)

@@ -8,6 +8,7 @@
 #include "cmd/whereis.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/span.h"
 
 #include <stdlib.h>
@@ -19,15 +20,15 @@ enum { PATH_BYTES = 64 * 1024 };
 /* In a folder, which may be empty: then here. */
 static bool is_in(fl_span folder, const char *program)
 {
-    fl_buf path;
-    bool found = false;
+    fl_buf text;
 
-    fl_buf_init(&path, PATH_BYTES);
-    if (fl_buf_printf(&path, "%.*s%s%s", (int)folder.len, folder.ptr,
-                      folder.len > 0 ? "/" : "", program) == FL_OK &&
-        fl_buf_append(&path, (fl_span){"", 1}) == FL_OK)
-        found = access(fl_buf_view(&path).ptr, X_OK) == 0;
-    fl_buf_reset(&path);
+    fl_buf_init(&text, PATH_BYTES);
+    (void)!fl_buf_printf(&text, "%.*s%s%s", (int)folder.len, folder.ptr,
+                         folder.len > 0 ? "/" : "", program);
+    char *path = fl_mem_string(fl_buf_view(&text));
+    bool found = path != NULL && access(path, X_OK) == 0;
+    fl_mem_free(path);
+    fl_buf_reset(&text);
     return found;
 }
 

@@ -43,8 +43,7 @@ void fl_affinity_learn(fl_replica *replica, fl_method method, fl_span result)
         return;
     fl_span id = task_of(result);
     if (id.len > 0 && id.len <= TASK_MAX)
-        remember(&replica->route->tasks, id,
-                 (void *)(uintptr_t)replica->number);
+        remember(&replica->route->tasks, id, fl_map_number(replica->number));
 }
 
 fl_replica *fl_affinity_find(const fl_route *route, const fl_msg *msg)

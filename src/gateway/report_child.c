@@ -262,8 +262,7 @@ static void write_child(fl_report *report, const fl_back *back)
     fl_report_number(report, "in_flight", fl_report_count_waiting(back));
     write_stderr(report, back, link);
     fl_report_text(report, "error",
-                   fl_back_is_ready(back) ? (fl_span){0}
-                                          : fl_span_of(back->why.text),
+                   fl_span_of(fl_back_is_ready(back) ? NULL : back->why.text),
                    sizeof back->why.text);
     fl_json_object_end(to);
 }

@@ -305,6 +305,12 @@ fl_status fl_front_principal(const fl_front *front, fl_buf *out)
     return fl_buf_append(out, fl_span_of(link.peer));
 }
 
+static bool is_for(const fl_back *back, fl_span whose)
+{
+    return !back->closing && back->key.ptr != NULL &&
+           fl_span_starts(fl_buf_view(&back->key), whose);
+}
+
 /* A client on a channel is known by its link alone: when that has gone, nobody
  * can come for what was opened for it. */
 void fl_route_front_left(const fl_front *front)
@@ -318,8 +324,7 @@ void fl_route_front_left(const fl_front *front)
     while (node != backs) {
         fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
         node = node->next;
-        if (back->closing || !fl_span_starts(fl_buf_view(&back->key),
-                                             (fl_span){whose, (size_t)len}))
+        if (!is_for(back, (fl_span){whose, (size_t)len}))
             continue;
         back->own = true;
         fl_back_lean(back);

@@ -294,7 +294,7 @@ static size_t count_open(const fl_http *http)
 static size_t size_of(const fl_http2_stream *stream)
 {
     return sizeof *stream + stream->out.cap +
-           stream->cap * (sizeof *stream->fields + 2 * sizeof *stream->held);
+           stream->cap * (sizeof *stream->fields + 2 * sizeof(void *));
 }
 
 static size_t memory(const fl_http *http)

@@ -67,7 +67,7 @@ static bool make_room(fl_http2_stream *stream)
         return false;
     stream->fields = fields;
     nghttp2_rcbuf **held = fl_mem_realloc(
-        stream->held, (2 * (size_t)cap + FL_HTTP2_PSEUDO) * sizeof *held);
+        stream->held, (2 * (size_t)cap + FL_HTTP2_PSEUDO) * sizeof(void *));
     if (held == NULL)
         return false;
     stream->held = held;

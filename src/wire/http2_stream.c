@@ -170,12 +170,10 @@ static void tell_lost(fl_http2_stream *stream)
         fl_http2_stream_free(stream);
 }
 
-static void tell_writable(fl_http2_stream *stream)
+static void tell_writable(fl_http2 *h, fl_http2_stream *stream)
 {
-    fl_http *http = stream->base.http;
-
-    if (http->events->on_writable != NULL)
-        http->events->on_writable(&stream->base, http->user);
+    if (h->base.events->on_writable != NULL)
+        h->base.events->on_writable(&stream->base, h->base.user);
 }
 
 bool fl_http2_tell(fl_http2 *h)
@@ -189,7 +187,7 @@ bool fl_http2_tell(fl_http2 *h)
         if (stream->lost)
             tell_lost(stream);
         else
-            tell_writable(stream);
+            tell_writable(h, stream);
     }
     return told;
 }
