@@ -6,7 +6,7 @@ DESTDIR ?=
 ARGS ?=
 
 .PHONY: help bootstrap run test check coverage valgrind bench bench-peers \
-    install clean
+    install uninstall clean
 .DEFAULT_GOAL := help
 
 help:
@@ -46,6 +46,9 @@ bench-peers:
 install:
 	@tools/bootstrap build
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' tools/install
+
+uninstall:
+	@tools/uninstall
 
 clean:
 	rm -rf build

@@ -405,9 +405,38 @@ def run_install():
                 log.stat().st_uid == owner, log.stat()
 
 
+def run_uninstall():
+    """What Meson noted goes, and nothing else."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        log = root / 'build/install/meson-logs/install-log.txt'
+        ours, others = root / 'usr/include/ours', root / 'usr/lib'
+        for place in log.parent, ours, others, root / 'tools':
+            place.mkdir(parents=True)
+        shutil.copy(Path(__file__).parent / 'uninstall', root / 'tools')
+
+        def uninstall():
+            return run_as(os.getuid(), root / 'tools/uninstall')
+
+        done = uninstall()
+        yield 'nothing to go by is told of', done.returncode == 1 and \
+            'Run make install once more' in done.stderr, done
+        for path in ours / 'a.h', others / 'a.so', others / 'b.so':
+            path.touch()
+        (others / 'c.so').symlink_to('nowhere')
+        log.write_text(f'# a list\n{ours}/a.h\n{others}/a.so\n'
+                       f'{others}/c.so\n{others}/gone\n{ours}\n{others}\n')
+        done = uninstall()
+        left = sorted(path.name for path in (root / 'usr').rglob('*'))
+        yield 'what was installed is removed', \
+            left == ['b.so', 'include', 'lib'] and not log.exists() and \
+            done.stdout == 'uninstall: 3 files removed\n', (left, done)
+
+
 def main():
     results = [*run_finds(), *run_symbols(), *run_counts(), *run_hearings(),
-               *run_table(), *run_apidoc(), *run_bench(), *run_install()]
+               *run_table(), *run_apidoc(), *run_bench(), *run_install(),
+               *run_uninstall()]
     print(f'1..{len(results)}')
     for number, (fact, good, found) in enumerate(results, 1):
         print(f'{"ok" if good else "not ok"} {number} - {fact}')
