@@ -80,7 +80,7 @@ static const struct wish {
      "2025-11-25 or later has."},
     {"elicitation", NULL, "2025-06-18",
      "It asks the user something: call it from a terminal, or with "
-     "--accept-defaults or --decline.",
+     "--answer FIELD=VALUE, --accept-defaults or --decline.",
      "It asks the user something, and this revision has no way to: --revision "
      "2025-06-18 or later has."},
     {"roots", NULL, NULL, "--root DIR says what it may work on.", NULL},

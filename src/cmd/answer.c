@@ -7,6 +7,9 @@
  * again: form_field.c knows what will. At the end all of it is shown and may be
  * sent, declined or cancelled. It is the server that asks, and is said to be.
  *
+ * A script gives its answers before it is asked, and they are judged alike; one
+ * that is missing, or will not do, cancels the form.
+ *
  * A signal does not end a read() that libuv's handler interrupts, but it does
  * end a poll(): so that is where we wait.
  */
@@ -23,9 +26,16 @@
 
 enum { LINE_MAX_BYTES = 4096, TEXT_MAX = 1024 * 1024, RPC_INTERNAL = -32603 };
 
-bool fl_answerer_can(const fl_answerer *answerer)
+/* Nobody is asked: what there is to say has been said. */
+static bool is_alone(const fl_answerer *answerer)
 {
     return answerer->accept_defaults || answerer->decline ||
+           answerer->answers != NULL;
+}
+
+bool fl_answerer_can(const fl_answerer *answerer)
+{
+    return is_alone(answerer) ||
            (answerer->term.is_tty && isatty(answerer->in));
 }
 
@@ -115,8 +125,39 @@ static bool ask_field(struct form *form, const fl_json_member *field)
     return rc == FL_OK;
 }
 
+/* What was said of a field before it was asked for; NULL: nothing. */
+static const char *find_answer(const fl_answerer *answerer, fl_span key)
+{
+    for (const char *const *one = answerer->answers; *one != NULL; one++)
+        if (fl_span_starts(fl_span_of(*one), key) && (*one)[key.len] == '=')
+            return *one + key.len + 1;
+    return NULL;
+}
+
+/* False: it has no answer that will do, and that has been said. */
+static bool answer_field(struct form *form, const fl_json_member *field)
+{
+    const fl_answerer *answerer = form->answerer;
+    const char *answer = find_answer(answerer, field->key);
+    bool preset = fl_json_get(field->value, FL_SPAN("default")).len > 0;
+    fl_error why = {.text = "is not answered, and has no default"};
+
+    if (answer == NULL && (preset || !is_required(form->schema, field->key)))
+        return true;
+    if (answer != NULL) {
+        fl_error_set(&why, FL_E_NOMEM, "%s", fl_status_text(FL_E_NOMEM));
+        if (add_value(&form->content, field, answer, &why) == FL_OK)
+            return true;
+    }
+    fl_term_say(&answerer->term, FL_TERM_RED, "--answer: ");
+    fl_term_put(&answerer->term, field->key);
+    fl_term_say(&answerer->term, FL_TERM_RED, ": %s.\n", why.text);
+    return false;
+}
+
 static bool fill_in(struct form *form)
 {
+    bool alone = form->answerer->answers != NULL;
     fl_json_walk walk;
     fl_json_member field;
 
@@ -124,7 +165,7 @@ static bool fill_in(struct form *form)
         return false;
     fl_json_walk_init(&walk, fl_json_get(form->schema, FL_SPAN("properties")));
     while (fl_json_walk_next(&walk, &field))
-        if (!ask_field(form, &field))
+        if (!(alone ? answer_field(form, &field) : ask_field(form, &field)))
             return false;
     return fl_buf_append(&form->content, FL_SPAN("}")) == FL_OK;
 }
@@ -170,8 +211,12 @@ static fl_status ask_form(const fl_answerer *answerer, fl_ask *ask)
     char word = 'c';
 
     fl_buf_init(&form.content, TEXT_MAX);
-    show_question(answerer, ask);
-    if (fill_in(&form)) {
+    if (answerer->answers == NULL)
+        show_question(answerer, ask);
+    bool filled = fill_in(&form);
+    if (filled && answerer->answers != NULL) {
+        word = 'y';
+    } else if (filled) {
         fl_term_put(&answerer->term, fl_buf_view(&form.content));
         fputc('\n', answerer->term.file);
         word =
@@ -190,7 +235,7 @@ void fl_answer_form(const fl_answerer *answerer, fl_ask *ask)
 
     if (answerer->decline)
         rc = fl_ask_decline(ask);
-    else if (answerer->accept_defaults)
+    else if (answerer->accept_defaults && answerer->answers == NULL)
         rc = fl_ask_accept_defaults(ask);
     else
         rc = ask_form(answerer, ask);
@@ -198,7 +243,8 @@ void fl_answer_form(const fl_answerer *answerer, fl_ask *ask)
         show_question(answerer, ask);
         fl_term_say(&answerer->term, FL_TERM_PLAIN,
                     "That was cancelled: it wants something that has no "
-                    "default. Call it from a terminal to fill it in.\n");
+                    "default. --answer FIELD=VALUE gives it, or call it from "
+                    "a terminal.\n");
         rc = fl_ask_cancel(ask);
     }
     if (rc != FL_OK)
@@ -209,7 +255,7 @@ void fl_answer_form(const fl_answerer *answerer, fl_ask *ask)
  * user can see. */
 void fl_answer_url(const fl_answerer *answerer, fl_ask *ask)
 {
-    bool alone = answerer->decline || answerer->accept_defaults;
+    bool alone = is_alone(answerer);
     char word = 'n';
 
     show_question(answerer, ask);

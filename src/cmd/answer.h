@@ -9,10 +9,12 @@
 #include <fairlead/client.h>
 
 typedef struct fl_answerer {
-    fl_term term;         /* where it is shown */
-    int in;               /* where the answers are typed */
-    bool accept_defaults; /* nobody is asked */
-    bool decline;         /* likewise */
+    fl_term term;               /* where it is shown */
+    int in;                     /* where the answers are typed */
+    bool accept_defaults;       /* nobody is asked */
+    bool decline;               /* likewise */
+    const char *const *answers; /* FIELD=VALUE, NULL-terminated; the rest is
+                                   left to its defaults. None: NULL */
 } fl_answerer;
 
 /* Whether there is anybody to ask, or a word about it: otherwise the server is

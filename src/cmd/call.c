@@ -248,8 +248,8 @@ static void on_answer(fl_client *client, const fl_answer *answer, void *user)
     if (answer->status == FL_E_UNSUPPORTED && !talk->show.json &&
         !fl_answerer_can(&talk->answerer))
         fl_term_say(&talk->show.err, FL_TERM_PLAIN,
-                    "At a terminal you are asked; --accept-defaults or "
-                    "--decline answers for you.\n");
+                    "At a terminal you are asked; --answer FIELD=VALUE, "
+                    "--accept-defaults or --decline answers for you.\n");
 }
 
 static void on_progress(fl_client *client, double progress, double total,
@@ -513,6 +513,7 @@ static int converse(const fl_call_line *line)
         .in = STDIN_FILENO,
         .accept_defaults = line->accept_defaults,
         .decline = line->decline,
+        .answers = line->answers.count > 0 ? line->answers.items : NULL,
     };
     talk.loop = fl_loop_new_with(&(fl_loop_options){.log = log});
     if (talk.loop != NULL)

@@ -60,6 +60,7 @@ static fl_status parse_flags(char **argv, fl_call_line *to, fl_words *words,
         {"--log-level", FL_FLAG_CHOICE, &to->log_level, levels},
         {"--server-log", FL_FLAG_CHOICE, &to->server_log, fl_call_levels},
         {"--root", FL_FLAG_LIST, &to->roots, NULL},
+        {"--answer", FL_FLAG_LIST, &to->answers, NULL},
         {"--accept-defaults", FL_FLAG_SWITCH, &to->accept_defaults, NULL},
         {"--decline", FL_FLAG_SWITCH, &to->decline, NULL},
         {"--task", FL_FLAG_SWITCH, &to->task, NULL},
@@ -250,6 +251,21 @@ static void settle_options(fl_call_line *line)
         line->log_level = FL_LOG_WARN;
 }
 
+static fl_status check_answers(const fl_call_line *line, fl_error *error)
+{
+    bool some = line->answers.count > 0;
+
+    if (line->decline && (some || line->accept_defaults))
+        return fl_error_set(error, FL_E_INVALID, "%s or --decline: which one?",
+                            some ? "--answer" : "--accept-defaults");
+    for (size_t i = 0; i < line->answers.count; i++)
+        if (strchr(line->answers.items[i], '=') == NULL)
+            return fl_error_set(error, FL_E_INVALID,
+                                "--answer '%s': want FIELD=VALUE",
+                                line->answers.items[i]);
+    return FL_OK;
+}
+
 fl_status fl_call_line_parse(char **argv, fl_call_line *line, fl_error *error)
 {
     fl_words words;
@@ -261,9 +277,9 @@ fl_status fl_call_line_parse(char **argv, fl_call_line *line, fl_error *error)
     fl_status rc = parse_flags(argv, line, &words, error);
     if (rc != FL_OK || line->help)
         return rc;
-    if (line->accept_defaults && line->decline)
-        return fl_error_set(error, FL_E_INVALID,
-                            "--accept-defaults or --decline: which one?");
+    rc = check_answers(line, error);
+    if (rc != FL_OK)
+        return rc;
     settle_options(line);
     rc = take_server(&words, line, error);
     if (rc == FL_OK)

@@ -44,7 +44,8 @@ typedef struct fl_call_line {
     unsigned log_level;  /* fl_log_level; FL_LOG_DEFAULT: not said */
     unsigned server_log; /* which of fl_call_levels, from 1; 0: none of it */
     fl_flag_list roots;
-    bool accept_defaults; /* what the server asks the user... */
+    fl_flag_list answers; /* what the server asks the user: FIELD=VALUE */
+    bool accept_defaults; /* the same... */
     bool decline;         /* ...without asking him */
     bool task;            /* the call may become one */
     bool progress;        /* shown also where there is no terminal */

@@ -632,6 +632,30 @@ def test_a_question_that_nobody_can_answer_says_who_could():
     contains(done.err, '--accept-defaults or --decline')
 
 
+def test_answers_are_given_before_they_are_asked_for():
+    for revision in '2025-06-18', '2025-11-25', '2026-07-28':
+        def ask(*answers, revision=revision):
+            flags = [word for one in answers for word in ('--answer', one)]
+            return call('call', 'ask', *flags, '--revision', revision, '--',
+                        *CHILD)
+
+        ask('name=Ada').expect(0, 'Hello, Ada!\n')
+        ask('name=a=b', 'age=150', 'other=1').expect(0, 'Hello, a=b!\n')
+        call('call', 'ask', '--accept-defaults', '--answer', 'name=Ada',
+             '--revision', revision, '--', *CHILD).expect(0, 'Hello, Ada!\n')
+        for answers, says in (
+                (['age=7'], '--answer: name: is not answered, and has no'),
+                (['name='], '--answer: name: '),
+                (['name=Ada', 'age=151'], '--answer: age: '),
+                (['name=Ada', 'age=x'], '--answer: age: '),
+                (['nam=Ada'], '--answer: name: is not answered')):
+            done = ask(*answers).expect(4, '')
+            contains(done.err, says)
+            contains(done.err, 'nobody answered')
+    contains(call('call', 'ask', '--accept-defaults', '--', *CHILD).expect(
+        4, '').err, '--answer FIELD=VALUE gives it')
+
+
 def test_a_question_an_old_revision_cannot_ask_names_one_that_can():
     done = call('call', 'ask', '--accept-defaults', '--revision',
                 '2024-11-05', '--', *CHILD)

@@ -153,6 +153,8 @@ def test_ask_back_asks_first():
         newest = ('--revision', revision)
         call('--accept-defaults', *newest, *words).expect(
             0, 'Gannet: 1 night, port side\n')
+        call('--answer', 'nights=3', *newest, *words).expect(
+            0, 'Gannet: 3 nights, port side\n')
         call('--decline', *newest, *words).expect(0, 'nothing was booked\n')
         contains(call(*newest, *words).expect(4).err, 'call the harbour')
     done = run(CALL_A_TOOL, '--', 'book_berth', '{"ship":"Gannet"}', ASK_BACK)
