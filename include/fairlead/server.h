@@ -40,7 +40,7 @@ typedef struct fl_tool {
     const char *name;
     const char *title;         /* shown from 2025-06-18 on */
     const char *description;   /* what the model reads */
-    const char *input_schema;  /* JSON; NULL: any object */
+    const char *input_schema;  /* JSON, of type object; NULL: any object */
     const char *output_schema; /* JSON; from 2025-06-18 on */
     const char *annotations;   /* JSON; from 2025-03-26 on */
     const char *icons;         /* JSON, an array; from 2025-11-25 on */

@@ -158,6 +158,19 @@ static fl_status compile(const char *what, const char *text, fl_schema **out,
     return fl_error_set(error, FL_E_INVALID, "%s: %.200s", what, why.text);
 }
 
+/* Arguments are an object in every revision, and many clients drop a list with
+ * a tool that says otherwise. */
+static fl_status check_root(const char *schema, fl_error *error)
+{
+    fl_span type = fl_json_get(fl_span_of(schema), FL_SPAN("type"));
+
+    if (schema == NULL || fl_json_string_is(type, FL_SPAN("object")))
+        return FL_OK;
+    return fl_error_set(error, FL_E_INVALID,
+                        "input_schema: must have \"type\": \"object\" at its "
+                        "root");
+}
+
 static fl_status learn(fl_tools_entry *made, fl_error *error)
 {
     const fl_tool *tool = &made->tool;
@@ -171,6 +184,8 @@ static fl_status learn(fl_tools_entry *made, fl_error *error)
                             "may not be");
     if (rc == FL_OK)
         rc = compile("input_schema", tool->input_schema, &made->input, error);
+    if (rc == FL_OK)
+        rc = check_root(tool->input_schema, error);
     if (rc == FL_OK)
         rc =
             compile("output_schema", tool->output_schema, &made->output, error);
