@@ -74,9 +74,12 @@ int main(int argc, char **argv)
     fl_tool tool = {
         .name = "statistics",
         .description = "How many numbers there are, their mean and their range",
+        /* fl_raw_at() counts from the front: good for lists that are short,
+         * and so this one has to be */
         .input_schema = "{\"type\":\"object\",\"properties\":{\"numbers\":{"
                         "\"type\":\"array\",\"items\":{\"type\":\"number\"},"
-                        "\"minItems\":1}},\"required\":[\"numbers\"]}",
+                        "\"minItems\":1,\"maxItems\":1000}},"
+                        "\"required\":[\"numbers\"]}",
         .output_schema = "{\"type\":\"object\",\"properties\":{"
                          "\"count\":{\"type\":\"integer\"},"
                          "\"mean\":{\"type\":\"number\"},"

@@ -411,7 +411,8 @@ def run_uninstall():
         root = Path(folder)
         log = root / 'build/install/meson-logs/install-log.txt'
         ours, others = root / 'usr/include/ours', root / 'usr/lib'
-        for place in log.parent, ours, others, root / 'tools':
+        before = root / 'usr/bin'  # empty, but not made by us
+        for place in log.parent, ours, others, before, root / 'tools':
             place.mkdir(parents=True)
         shutil.copy(Path(__file__).parent / 'uninstall', root / 'tools')
 
@@ -421,16 +422,23 @@ def run_uninstall():
         done = uninstall()
         yield 'nothing to go by is told of', done.returncode == 1 and \
             'Run make install once more' in done.stderr, done
-        for path in ours / 'a.h', others / 'a.so', others / 'b.so':
+        for path in (ours / 'a.h', others / 'a.so', others / 'b.so',
+                     before / 'a b', before / '*', before / 'a'):
             path.touch()
         (others / 'c.so').symlink_to('nowhere')
         log.write_text(f'# a list\n{ours}/a.h\n{others}/a.so\n'
+                       f'{before}/a b\n{before}/*\n'
                        f'{others}/c.so\n{others}/gone\n{ours}\n{others}\n')
         done = uninstall()
         left = sorted(path.name for path in (root / 'usr').rglob('*'))
         yield 'what was installed is removed', \
-            left == ['b.so', 'include', 'lib'] and not log.exists() and \
-            done.stdout == 'uninstall: 3 files removed\n', (left, done)
+            left == ['a', 'b.so', 'bin', 'include', 'lib'] and \
+            not log.exists() and \
+            done.stdout == 'uninstall: 5 files removed\n', (left, done)
+        log.write_text('# nothing\n')
+        done = uninstall()
+        yield 'an empty list is no fault', done.returncode == 0 and \
+            done.stdout == 'uninstall: 0 files removed\n', done
 
 
 def main():

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* A member of an object (the last, if there are several of this name), or an
- * element of an array. */
+ * element of an array. Each is looked for from the front. */
 FL_API fl_span fl_raw_get(fl_span object, const char *key);
 FL_API fl_span fl_raw_at(fl_span array, size_t index);
 
@@ -68,7 +68,7 @@ FL_API void fl_writer_free(fl_writer *writer);
  * until the writer is freed, or begun anew. */
 FL_API fl_span fl_writer_json(const fl_writer *writer);
 /* What went wrong; FL_E_STATE, too, if the value is not whole. */
-FL_API fl_status fl_writer_status(const fl_writer *writer);
+FL_API FL_MUST_USE fl_status fl_writer_status(const fl_writer *writer);
 /* Forgets all of it, failures too, and begins with the next value. */
 FL_API void fl_writer_restart(fl_writer *writer);
 
@@ -92,7 +92,7 @@ FL_API void fl_write_null(fl_writer *writer, const char *key);
 /* A string that is these bytes in Base64. */
 FL_API void fl_write_base64(fl_writer *writer, const char *key, fl_span bytes);
 /* What is JSON already: a raw value that was looked up, or another writer's.
- * What is not JSON is a failure. */
+ * What is not JSON is a failure; levels inside of it are not counted. */
 FL_API void fl_write_raw(fl_writer *writer, const char *key, fl_span json);
 
 #ifdef __cplusplus

@@ -78,14 +78,7 @@ typedef struct fl_span {
 } fl_span;
 
 /* All of a string: fl_call_reply_text(call, fl_text("ahoy")). */
-static inline fl_span fl_text(const char *text)
-{
-    fl_span span = {text, 0};
-
-    while (text != NULL && text[span.len] != '\0')
-        span.len++;
-    return span;
-}
+FL_API fl_span fl_text(const char *text);
 
 /* What a server has lists of. */
 typedef enum fl_list_kind {

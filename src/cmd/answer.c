@@ -155,13 +155,48 @@ static bool answer_field(struct form *form, const fl_json_member *field)
     return false;
 }
 
+static void name_fields(const fl_term *to, fl_span fields)
+{
+    fl_json_walk walk;
+    fl_json_member field;
+
+    fl_json_walk_init(&walk, fields);
+    while (fl_json_walk_next(&walk, &field)) {
+        fputc(' ', to->file);
+        fl_term_put(to, field.key);
+    }
+    fputc('\n', to->file);
+}
+
+/* False: an answer is to nothing that was asked, and that has been said. A slip
+ * must not send a default as if it had been chosen. */
+static bool knows_all(const struct form *form)
+{
+    const fl_answerer *answerer = form->answerer;
+    fl_span fields = fl_json_get(form->schema, FL_SPAN("properties"));
+
+    for (const char *const *one = answerer->answers; *one != NULL; one++) {
+        fl_span name = {*one, strcspn(*one, "=")};
+        if (fl_json_get(fields, name).len > 0)
+            continue;
+        fl_term_say(&answerer->term, FL_TERM_RED, "--answer: ");
+        fl_term_put(&answerer->term, name);
+        fl_term_say(&answerer->term, FL_TERM_RED,
+                    ": is not asked for. The form has:");
+        name_fields(&answerer->term, fields);
+        return false;
+    }
+    return true;
+}
+
 static bool fill_in(struct form *form)
 {
     bool alone = form->answerer->answers != NULL;
     fl_json_walk walk;
     fl_json_member field;
 
-    if (fl_buf_append(&form->content, FL_SPAN("{")) != FL_OK)
+    if ((alone && !knows_all(form)) ||
+        fl_buf_append(&form->content, FL_SPAN("{")) != FL_OK)
         return false;
     fl_json_walk_init(&walk, fl_json_get(form->schema, FL_SPAN("properties")));
     while (fl_json_walk_next(&walk, &field))

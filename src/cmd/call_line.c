@@ -258,11 +258,18 @@ static fl_status check_answers(const fl_call_line *line, fl_error *error)
     if (line->decline && (some || line->accept_defaults))
         return fl_error_set(error, FL_E_INVALID, "%s or --decline: which one?",
                             some ? "--answer" : "--accept-defaults");
-    for (size_t i = 0; i < line->answers.count; i++)
-        if (strchr(line->answers.items[i], '=') == NULL)
+    for (size_t i = 0; i < line->answers.count; i++) {
+        const char *one = line->answers.items[i];
+        size_t len = strcspn(one, "=");
+        if (len == 0 || one[len] == '\0')
             return fl_error_set(error, FL_E_INVALID,
-                                "--answer '%s': want FIELD=VALUE",
-                                line->answers.items[i]);
+                                "--answer '%s': want FIELD=VALUE", one);
+        for (size_t j = 0; j < i; j++)
+            if (strncmp(line->answers.items[j], one, len + 1) == 0)
+                return fl_error_set(error, FL_E_INVALID,
+                                    "--answer '%.*s' is given twice", (int)len,
+                                    one);
+    }
     return FL_OK;
 }
 

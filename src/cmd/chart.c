@@ -234,17 +234,18 @@ bool fl_chart_end(fl_chart *chart)
     return fflush(chart->out.file) == 0 && !ferror(chart->out.file) && written;
 }
 
-/* Appends one byte, or what it is spelt as; false: there is no room. */
-static bool put_byte(char *out, size_t *len, unsigned char byte, bool spelt)
+/* Appends a character of `size` bytes, or if that is 0 how a byte is spelt;
+ * false: there is no room. */
+static bool put_character(char *out, size_t *len, const char *at, size_t size)
 {
-    size_t need = spelt ? 4 : 1;
+    size_t need = size > 0 ? size : 4;
 
     if (*len + need >= FL_CHART_QUOTE - 4)
         return false;
-    if (spelt)
-        snprintf(out + *len, 5, "\\x%02x", byte);
+    if (size > 0)
+        memcpy(out + *len, at, size);
     else
-        out[*len] = (char)byte;
+        snprintf(out + *len, 5, "\\x%02x", (unsigned char)*at);
     *len += need;
     return true;
 }
@@ -265,17 +266,12 @@ const char *fl_chart_quote(fl_span text, char out[FL_CHART_QUOTE])
 {
     size_t len = 0, i = 0;
     size_t end = text.len < SHOWN ? text.len : SHOWN;
-    bool fits = true;
 
     while (i < end) { /* a character at a time, and none cut in two */
         size_t size = character_size(fl_span_from(text, i));
-        size_t step = size > 0 ? size : 1;
-        for (size_t k = 0; k < step && fits; k++)
-            fits =
-                put_byte(out, &len, (unsigned char)text.ptr[i + k], size == 0);
-        if (!fits)
+        if (!put_character(out, &len, text.ptr + i, size))
             break;
-        i += step;
+        i += size > 0 ? size : 1;
     }
     snprintf(out + len, FL_CHART_QUOTE - len, "%s", i < text.len ? "..." : "");
     return out;

@@ -21,9 +21,10 @@ static const char *name_end(const fl_child_exit *how, char out[64])
 {
     const char *words = sigdescr_np(how->signal);
 
-    if (how->signal != 0)
-        snprintf(out, 64, "signal %d (%s)", how->signal,
-                 words != NULL ? words : "unknown");
+    if (how->signal != 0 && words != NULL)
+        snprintf(out, 64, "signal %d (%s)", how->signal, words);
+    else if (how->signal != 0)
+        snprintf(out, 64, "signal %d", how->signal);
     else
         snprintf(out, 64, "exit code %d", how->code);
     return out;

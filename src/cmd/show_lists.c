@@ -103,14 +103,17 @@ static void put_held_text(const fl_term *to, fl_span text)
 /* A terminal has no use for bytes; it is told how to get them. */
 static void put_held_bytes(const fl_term *to, fl_span content, fl_span bytes)
 {
+    fl_span type = fl_json_get(content, FL_SPAN("mimeType"));
+
     if (!to->is_tty) {
         fwrite(bytes.ptr, 1, bytes.len, to->file);
         return;
     }
     fputs("[binary ", to->file);
     put_string(to, fl_json_get(content, FL_SPAN("uri")));
-    fputc(' ', to->file);
-    put_string(to, fl_json_get(content, FL_SPAN("mimeType")));
+    if (type.len > 0)
+        fputc(' ', to->file);
+    put_string(to, type);
     fprintf(to->file, ", %zu bytes; to keep them, add > FILE]\n", bytes.len);
 }
 
@@ -126,22 +129,33 @@ static fl_status read_bytes(fl_span blob, fl_buf *bytes)
     return rc;
 }
 
-/* One of a resource's contents; false: it has nothing that can be shown. */
-static bool put_held(const fl_term *to, fl_span content)
+/* One of a resource's contents. FL_E_INVALID: neither text nor Base64. */
+static fl_status put_held(const fl_term *to, fl_span content)
 {
     fl_span text = fl_json_get(content, FL_SPAN("text"));
-    fl_span blob = fl_json_get(content, FL_SPAN("blob"));
+    bool is_text = fl_json_type_of(text) == FL_JSON_STRING;
     fl_buf held;
 
     fl_buf_init(&held, TEXT_MAX);
-    bool is_text = text.len > 0 && fl_json_string_copy(text, &held) == FL_OK;
-    bool is_blob = !is_text && read_bytes(blob, &held) == FL_OK;
-    if (is_text)
+    fl_status rc =
+        is_text ? fl_json_string_copy(text, &held)
+                : read_bytes(fl_json_get(content, FL_SPAN("blob")), &held);
+    if (rc == FL_OK && is_text)
         put_held_text(to, fl_buf_view(&held));
-    else if (is_blob)
+    else if (rc == FL_OK)
         put_held_bytes(to, content, fl_buf_view(&held));
     fl_buf_reset(&held);
-    return is_text || is_blob;
+    return rc;
+}
+
+static fl_exit complain(fl_status rc)
+{
+    if (rc == FL_E_INVALID)
+        fl_complain("call", "the server sent neither text nor Base64; --json "
+                            "shows what it sent");
+    else
+        fl_complain("call", "%s", fl_status_text(rc));
+    return rc == FL_E_INVALID ? FL_EXIT_REMOTE : FL_EXIT_LOCAL;
 }
 
 fl_exit fl_show_contents(const fl_show *show, fl_span result)
@@ -155,12 +169,11 @@ fl_exit fl_show_contents(const fl_show *show, fl_span result)
         return how;
     }
     fl_json_walk_init(&walk, fl_json_get(result, FL_SPAN("contents")));
-    while (fl_json_walk_next(&walk, &content))
-        if (!put_held(&show->out, content.value)) {
-            fl_complain("call", "the server sent neither text nor Base64; "
-                                "--json shows what it sent");
-            how = FL_EXIT_REMOTE;
-        }
+    while (fl_json_walk_next(&walk, &content)) {
+        fl_status rc = put_held(&show->out, content.value);
+        if (rc != FL_OK)
+            how = complain(rc);
+    }
     return how;
 }
 

@@ -182,8 +182,9 @@ void fl_write_raw(fl_writer *writer, const char *key, fl_span json)
 
     if (at == NULL)
         return;
-    if (fl_json_scan(json, 0, &top, NULL) == FL_OK)
+    fl_status rc = fl_json_scan(json, 0, &top, NULL);
+    if (rc == FL_OK)
         fl_json_raw(at, top.value);
     else
-        fl_json_fail(at, FL_E_BAD_JSON);
+        fl_json_fail(at, rc);
 }

@@ -356,7 +356,7 @@ fl_status fl_http1_head_read(fl_http1_message *message, fl_http1_mark *mark,
     message->head = (fl_head){.fields = message->fields};
     message->twice = false;
     if (recall != NULL && !resumed)
-        fl_http1_recall_use(recall, (fl_span){c.at, left(&c)}, message, mark);
+        fl_http1_recall_use(limits, (fl_span){c.at, left(&c)}, message, mark);
     unsigned known = mark->count;
     fl_status rc = read_lines(message, mark, &c, kind, limits);
     if (rc == FL_AGAIN && full)

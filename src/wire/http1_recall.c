@@ -28,10 +28,12 @@ static const uint64_t public_fields =
     BIT(CONTENT_TYPE) | BIT(HOST) | BIT(MCP_METHOD) | BIT(MCP_NAME) |
     BIT(MCP_PROTOCOL_VERSION) | BIT(USER_AGENT);
 
+/* The URI of a resource may be one, and may come in an envelope of Base64. */
 static bool is_public(const fl_field *field)
 {
-    if (field->id == FL_FIELD_MCP_NAME) /* the URI of a resource may be one */
-        return fl_span_find(field->value, ':') == field->value.len;
+    if (field->id == FL_FIELD_MCP_NAME)
+        return fl_span_find(field->value, ':') == field->value.len &&
+               !fl_span_starts(field->value, FL_SPAN("=?"));
     return (public_fields >> field->id & 1) != 0;
 }
 
@@ -61,17 +63,20 @@ static size_t line_start(const fl_http_recall *recall, unsigned index)
                                  : recall->size;
 }
 
-void fl_http1_recall_use(const fl_http_recall *recall, fl_span bytes,
+void fl_http1_recall_use(const fl_http_limits *limits, fl_span bytes,
                          fl_http1_message *message, fl_http1_mark *mark)
 {
+    const fl_http_recall *recall = limits->recall;
     fl_head *head = &message->head;
     size_t most = bytes.len < recall->size ? bytes.len : recall->size;
     size_t same = common_length(bytes.ptr, recall->text, most);
-    unsigned count = recall->count;
+    unsigned count =
+        recall->count < limits->max_fields ? recall->count : limits->max_fields;
 
     while (count > 0 && line_start(recall, count) > same)
         count--;
-    if (same == 0 || line_start(recall, count) > same)
+    if (same == 0 || line_start(recall, count) > same ||
+        recall->target.len > limits->max_target)
         return;
     head->version = recall->version;
     head->method = fl_span_moved(recall->method, recall->text, bytes.ptr);
@@ -109,6 +114,14 @@ static size_t text_size(const fl_http1_message *message, const char *start,
                                : message->size - 2; /* without the empty line */
 }
 
+/* A target that is not as it was written has been reduced from another; one
+ * with a query may name a session. */
+static bool may_keep(const fl_head *head)
+{
+    return head->target.ptr == head->method.ptr + head->method.len + 1 &&
+           fl_span_find(head->target, '?') == head->target.len;
+}
+
 void fl_http1_recall_learn(fl_http_recall *recall, fl_span bytes,
                            const fl_http1_message *message, unsigned used)
 {
@@ -116,9 +129,8 @@ void fl_http1_recall_learn(fl_http_recall *recall, fl_span bytes,
     unsigned count = count_public(head);
     size_t size = text_size(message, bytes.ptr, count);
 
-    if (count <= used + 1 || size > sizeof recall->text ||
-        head->target.ptr != head->method.ptr + head->method.len + 1)
-        return; /* little to gain, too long, or not as it was written */
+    if (count <= used + 1 || size > sizeof recall->text || !may_keep(head))
+        return;
     memcpy(recall->text, bytes.ptr, size);
     recall->size = size;
     recall->version = head->version;

@@ -8,7 +8,8 @@
  *
  * One is shared by all connections of a listener, so nothing is kept that is
  * one client's own: the beginning ends before the first field that could be a
- * secret, or that we do not know. No time it takes can tell of such a one.
+ * secret, or that we do not know, and a target with a query is not learnt at
+ * all. No time it takes can tell of such a one.
  */
 #ifndef FL_WIRE_HTTP1_RECALL_H
 #define FL_WIRE_HTTP1_RECALL_H
@@ -32,8 +33,9 @@ struct fl_http_recall {
 };
 
 /* Fills in of `message`, which is empty, what `bytes` have in common with what
- * is known, and sets `mark` behind it. Whole lines only; it may be none. */
-void fl_http1_recall_use(const fl_http_recall *recall, fl_span bytes,
+ * is known (limits->recall), as far as the limits allow it, and sets `mark`
+ * behind it. Whole lines only; it may be none. */
+void fl_http1_recall_use(const fl_http_limits *limits, fl_span bytes,
                          fl_http1_message *message, fl_http1_mark *mark);
 
 /* Learns the beginning of a request that was read from `bytes`, of which `used`

@@ -471,6 +471,8 @@ def test_a_terminal_is_told_of_bytes_and_gets_whole_lines():
     blob = {'uri': 'f:a', 'mimeType': 'image/png', 'blob': 'AAEC'}
     for content, wanted in (
             (blob, '[binary f:a image/png, 3 bytes; to keep them, add > FILE]'),
+            ({'uri': 'f:a', 'blob': ''},
+             '[binary f:a, 0 bytes; to keep them, add > FILE]'),
             ({'uri': 'f:a', 'text': 'no end'}, 'no end'),
             ({'uri': 'f:a', 'text': 'line\n'}, 'line')):
         with held(content) as fake, Terminal() as terminal:
@@ -640,7 +642,7 @@ def test_answers_are_given_before_they_are_asked_for():
                         *CHILD)
 
         ask('name=Ada').expect(0, 'Hello, Ada!\n')
-        ask('name=a=b', 'age=150', 'other=1').expect(0, 'Hello, a=b!\n')
+        ask('name=a=b', 'age=150').expect(0, 'Hello, a=b!\n')
         call('call', 'ask', '--accept-defaults', '--answer', 'name=Ada',
              '--revision', revision, '--', *CHILD).expect(0, 'Hello, Ada!\n')
         for answers, says in (
@@ -648,7 +650,8 @@ def test_answers_are_given_before_they_are_asked_for():
                 (['name='], '--answer: name: '),
                 (['name=Ada', 'age=151'], '--answer: age: '),
                 (['name=Ada', 'age=x'], '--answer: age: '),
-                (['nam=Ada'], '--answer: name: is not answered')):
+                (['name=Ada', 'Age=7'], '--answer: Age: is not asked for. '
+                 'The form has: name age\n')):
             done = ask(*answers).expect(4, '')
             contains(done.err, says)
             contains(done.err, 'nobody answered')

@@ -281,6 +281,10 @@ static void test_call_line_answers_are_one_or_the_other(void **state)
     refuse("which one?", W("tcp://h:1", "--accept-defaults", "--decline"));
     refuse("which one?", W("tcp://h:1", "--answer", "a=1", "--decline"));
     refuse("--answer 'a': want FIELD=VALUE", W("tcp://h:1", "--answer", "a"));
+    refuse("--answer '=a': want FIELD=VALUE", W("tcp://h:1", "--answer", "=a"));
+    refuse("--answer 'a' is given twice",
+           W("tcp://h:1", "--answer", "a=1", "--answer", "ab=1", "--answer",
+             "a=2"));
     refuse("--server-log", W("tcp://h:1", "--server-log", "loud"));
 }
 

@@ -2,6 +2,7 @@
  * test_cmd_chart.c - findings as people and as scripts read them.
  */
 #include "base/span.h"
+#include "base/utf8.h"
 #include "cmd/chart.h"
 
 #include <setjmp.h>
@@ -126,9 +127,23 @@ static void test_chart_is_one_object_for_scripts(void **state)
     free(text);
 }
 
+static void test_no_character_is_cut_in_two(void **state)
+{
+    char text[160], out[FL_CHART_QUOTE];
+
+    (void)state;
+    for (size_t spelt = 40; spelt < 70; spelt++) {
+        for (size_t i = 0; i < sizeof text; i++)
+            text[i] = (char)(i < spelt ? 1 : (i - spelt) % 2 ? 0xa9 : 0xc3);
+        fl_chart_quote((fl_span){text, sizeof text}, out);
+        assert_true(fl_utf8_valid(fl_span_of(out)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_character_is_cut_in_two),
         cmocka_unit_test(test_chart_quotes_text_as_it_is),
         cmocka_unit_test(test_chart_spells_out_what_would_break_a_line),
         cmocka_unit_test(test_chart_spells_out_bytes_that_are_no_text),

@@ -40,6 +40,9 @@ static const char *const heads[] = {
     START "host:  example.com:8080 \r\naccept:\r\nuser-agent:\ta\r\n\r\n",
     START COMMON "Mcp-Name: echo\r\nMcp-Method: tools/call\r\n\r\n",
     START COMMON "Mcp-Name: file:///key\r\nMcp-Method: a\r\n\r\n",
+    START COMMON "Mcp-Name: =?base64?a2V5?=\r\nMcp-Method: a\r\n\r\n",
+    "POST /messages?sessionId=sesame HTTP/1.1\r\n" COMMON "\r\n",
+    "POST /messages?sessionId=sesamo HTTP/1.1\r\n" COMMON "\r\n",
     START COMMON "Mcp-Session-Id: sesame\r\nContent-Length: 12\r\n\r\n",
     START COMMON "Authorization: Bearer sesame\r\nUser-Agent: a\r\n\r\n",
     START COMMON "X-Mine: sesame\r\nUser-Agent: a\r\n\r\n",
@@ -149,6 +152,28 @@ static void test_limit_of_the_head_holds_within_what_is_known(void **state)
     assert_int_equal(m.fault.status, 431);
 }
 
+static void test_limits_of_fields_and_target_hold_as_well(void **state)
+{
+    static fl_http1_message m;
+    fl_http_recall recall = {0};
+    fl_http_limits limits = plain;
+    fl_span text = fl_span_of(heads[0]); /* four fields, a target of four */
+
+    (void)state;
+    limits.recall = &recall;
+    assert_int_equal(read_cut(&m, &limits, text, text.len), FL_OK);
+    limits.max_fields = 4;
+    limits.max_target = 4;
+    assert_int_equal(read_cut(&m, &limits, text, text.len), FL_OK);
+    limits.max_fields = 3;
+    assert_int_equal(read_cut(&m, &limits, text, text.len), FL_E_BAD_MESSAGE);
+    assert_int_equal(m.fault.status, 431);
+    limits.max_fields = 4;
+    limits.max_target = 3;
+    assert_int_equal(read_cut(&m, &limits, text, text.len), FL_E_BAD_MESSAGE);
+    assert_int_equal(m.fault.status, 414);
+}
+
 static void test_lines_are_taken_over_as_far_as_they_are_alike(void **state)
 {
     static fl_http1_message m;
@@ -158,24 +183,24 @@ static void test_lines_are_taken_over_as_far_as_they_are_alike(void **state)
 
     (void)state;
     limits.recall = &recall;
-    fl_http1_recall_use(&recall, fl_span_of(heads[0]), &m, &mark);
+    fl_http1_recall_use(&limits, fl_span_of(heads[0]), &m, &mark);
     assert_false(mark.begun);
     assert_int_equal(read_cut(&m, &limits, fl_span_of(heads[0]), 0), FL_OK);
     assert_int_equal(recall.count, 4);
 
     m.head = (fl_head){.fields = m.fields};
-    fl_http1_recall_use(&recall, fl_span_of(heads[0]), &m, &mark);
+    fl_http1_recall_use(&limits, fl_span_of(heads[0]), &m, &mark);
     assert_true(mark.begun);
     assert_int_equal(mark.count, 4);
     assert_int_equal(mark.line, strlen(heads[0]) - 2);
 
     mark = (fl_http1_mark){0};
     m.head = (fl_head){.fields = m.fields};
-    fl_http1_recall_use(&recall, fl_span_of(heads[1]), &m, &mark);
+    fl_http1_recall_use(&limits, fl_span_of(heads[1]), &m, &mark);
     assert_int_equal(mark.count, 3); /* another length */
 
     mark = (fl_http1_mark){0};
-    fl_http1_recall_use(&recall, FL_SPAN("POST /mcp HT"), &m, &mark);
+    fl_http1_recall_use(&limits, FL_SPAN("POST /mcp HT"), &m, &mark);
     assert_false(mark.begun);
 }
 
@@ -192,6 +217,7 @@ static void test_secrets_are_not_kept(void **state)
         fl_span kept = {recall.text, sizeof recall.text};
         assert_null(memmem(kept.ptr, kept.len, "sesame", 6));
         assert_null(memmem(kept.ptr, kept.len, "key", 3));
+        assert_null(memmem(kept.ptr, kept.len, "a2V5", 4));
         assert_null(memmem(kept.ptr, kept.len, "X-Mine", 6));
     }
 }
@@ -232,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_read_before_makes_no_difference),
         cmocka_unit_test(test_limit_of_the_head_holds_within_what_is_known),
+        cmocka_unit_test(test_limits_of_fields_and_target_hold_as_well),
         cmocka_unit_test(test_lines_are_taken_over_as_far_as_they_are_alike),
         cmocka_unit_test(test_secrets_are_not_kept),
         cmocka_unit_test(test_long_beginnings_are_not_kept),
