@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "cmd/form_field.h"
 #include "json/nav.h"
+#include "json/unescape.h"
 
 #include <poll.h>
 #include <strings.h>
@@ -128,9 +129,11 @@ static bool ask_field(struct form *form, const fl_json_member *field)
 /* What was said of a field before it was asked for; NULL: nothing. */
 static const char *find_answer(const fl_answerer *answerer, fl_span key)
 {
-    for (const char *const *one = answerer->answers; *one != NULL; one++)
-        if (fl_span_starts(fl_span_of(*one), key) && (*one)[key.len] == '=')
-            return *one + key.len + 1;
+    for (const char *const *one = answerer->answers; *one != NULL; one++) {
+        size_t len = strcspn(*one, "=");
+        if (fl_json_unescape_is(key, (fl_span){*one, len}))
+            return *one + len + 1;
+    }
     return NULL;
 }
 
@@ -189,18 +192,18 @@ static bool knows_all(const struct form *form)
     return true;
 }
 
-static bool fill_in(struct form *form)
+typedef bool field_fn(struct form *form, const fl_json_member *field);
+
+static bool fill_in(struct form *form, field_fn *take)
 {
-    bool alone = form->answerer->answers != NULL;
     fl_json_walk walk;
     fl_json_member field;
 
-    if ((alone && !knows_all(form)) ||
-        fl_buf_append(&form->content, FL_SPAN("{")) != FL_OK)
+    if (fl_buf_append(&form->content, FL_SPAN("{")) != FL_OK)
         return false;
     fl_json_walk_init(&walk, fl_json_get(form->schema, FL_SPAN("properties")));
     while (fl_json_walk_next(&walk, &field))
-        if (!(alone ? answer_field(form, &field) : ask_field(form, &field)))
+        if (!take(form, &field))
             return false;
     return fl_buf_append(&form->content, FL_SPAN("}")) == FL_OK;
 }
@@ -246,12 +249,8 @@ static fl_status ask_form(const fl_answerer *answerer, fl_ask *ask)
     char word = 'c';
 
     fl_buf_init(&form.content, TEXT_MAX);
-    if (answerer->answers == NULL)
-        show_question(answerer, ask);
-    bool filled = fill_in(&form);
-    if (filled && answerer->answers != NULL) {
-        word = 'y';
-    } else if (filled) {
+    show_question(answerer, ask);
+    if (fill_in(&form, ask_field)) {
         fl_term_put(&answerer->term, fl_buf_view(&form.content));
         fputc('\n', answerer->term.file);
         word =
@@ -264,13 +263,27 @@ static fl_status ask_form(const fl_answerer *answerer, fl_ask *ask)
     return rc;
 }
 
+/* The same from what was said before. */
+static fl_status send_answers(const fl_answerer *answerer, fl_ask *ask)
+{
+    struct form form = {.answerer = answerer, .schema = fl_ask_schema(ask)};
+
+    fl_buf_init(&form.content, TEXT_MAX);
+    bool filled = knows_all(&form) && fill_in(&form, answer_field);
+    fl_status rc = settle(ask, filled ? 'y' : 'c', fl_buf_view(&form.content));
+    fl_buf_reset(&form.content);
+    return rc;
+}
+
 void fl_answer_form(const fl_answerer *answerer, fl_ask *ask)
 {
     fl_status rc;
 
     if (answerer->decline)
         rc = fl_ask_decline(ask);
-    else if (answerer->accept_defaults && answerer->answers == NULL)
+    else if (answerer->answers != NULL)
+        rc = send_answers(answerer, ask);
+    else if (answerer->accept_defaults)
         rc = fl_ask_accept_defaults(ask);
     else
         rc = ask_form(answerer, ask);

@@ -153,6 +153,10 @@ static fl_exit complain(fl_status rc)
     if (rc == FL_E_INVALID)
         fl_complain("call", "the server sent neither text nor Base64; --json "
                             "shows what it sent");
+    else if (rc == FL_E_TOO_BIG)
+        fl_complain("call",
+                    "the resource has more than %d MiB; --json shows it",
+                    TEXT_MAX / 1024 / 1024);
     else
         fl_complain("call", "%s", fl_status_text(rc));
     return rc == FL_E_INVALID ? FL_EXIT_REMOTE : FL_EXIT_LOCAL;

@@ -307,8 +307,9 @@ fl_status fl_front_principal(const fl_front *front, fl_buf *out)
 
 static bool is_for(const fl_back *back, fl_span whose)
 {
-    return !back->closing && back->key.ptr != NULL &&
-           fl_span_starts(fl_buf_view(&back->key), whose);
+    fl_span key = fl_buf_view(&back->key);
+
+    return !back->closing && key.ptr != NULL && fl_span_starts(key, whose);
 }
 
 /* A client on a channel is known by its link alone: when that has gone, nobody

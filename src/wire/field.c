@@ -157,6 +157,15 @@ bool fl_field_is_single(fl_field_id id)
     return known[id].single;
 }
 
+fl_field fl_field_moved(const fl_field *field, const char *from, const char *to)
+{
+    return (fl_field){
+        fl_span_moved(field->name, from, to),
+        fl_span_moved(field->value, from, to),
+        field->id,
+    };
+}
+
 bool fl_field_name_equal(fl_span a, fl_span b)
 {
     if (a.len != b.len)

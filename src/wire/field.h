@@ -72,6 +72,10 @@ typedef struct fl_field {
     fl_field_id id;
 } fl_field;
 
+/* One whose text lies at `from`, as it is in its copy at `to`. */
+fl_field fl_field_moved(const fl_field *field, const char *from,
+                        const char *to);
+
 /* What we send: FL_FIELD_SET(RETRY_AFTER, text). Only known names: others are
  * written out. */
 #define FL_FIELD_SET(which, text)                                              \

@@ -393,10 +393,6 @@ fl_http1_kept *fl_http1_head_keep(const fl_http1_message *message, fl_span text)
     kept->head.authority = fl_span_moved(head->authority, text.ptr, copy);
     kept->head.fields = kept->fields;
     for (size_t i = 0; i < head->count; i++)
-        kept->fields[i] = (fl_field){
-            fl_span_moved(head->fields[i].name, text.ptr, copy),
-            fl_span_moved(head->fields[i].value, text.ptr, copy),
-            head->fields[i].id,
-        };
+        kept->fields[i] = fl_field_moved(&head->fields[i], text.ptr, copy);
     return kept;
 }

@@ -82,12 +82,8 @@ void fl_http1_recall_use(const fl_http_limits *limits, fl_span bytes,
     head->method = fl_span_moved(recall->method, recall->text, bytes.ptr);
     head->target = fl_span_moved(recall->target, recall->text, bytes.ptr);
     for (unsigned i = 0; i < count; i++) {
-        const fl_field *field = &recall->fields[i];
-        message->fields[i] = (fl_field){
-            fl_span_moved(field->name, recall->text, bytes.ptr),
-            fl_span_moved(field->value, recall->text, bytes.ptr),
-            field->id,
-        };
+        message->fields[i] =
+            fl_field_moved(&recall->fields[i], recall->text, bytes.ptr);
         fl_http1_head_note(message, i);
     }
     *mark = (fl_http1_mark){line_start(recall, count), count, true};
@@ -138,9 +134,6 @@ void fl_http1_recall_learn(fl_http_recall *recall, fl_span bytes,
     recall->target = fl_span_moved(head->target, bytes.ptr, recall->text);
     recall->count = count;
     for (unsigned i = 0; i < count; i++)
-        recall->fields[i] = (fl_field){
-            fl_span_moved(head->fields[i].name, bytes.ptr, recall->text),
-            fl_span_moved(head->fields[i].value, bytes.ptr, recall->text),
-            head->fields[i].id,
-        };
+        recall->fields[i] =
+            fl_field_moved(&head->fields[i], bytes.ptr, recall->text);
 }

@@ -659,6 +659,32 @@ def test_answers_are_given_before_they_are_asked_for():
         4, '').err, '--answer FIELD=VALUE gives it')
 
 
+ASKING = r'''
+import json, sys
+def say(**message):
+    print(json.dumps({'jsonrpc': '2.0', **message}), flush=True)
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get('method') == 'initialize':
+        say(id=m['id'], result={'protocolVersion': '2025-11-25', 'serverInfo':
+            {'name': 'a', 'version': '1'}, 'capabilities': {'tools': {}}})
+    elif m.get('method') == 'tools/call':
+        call = m['id']
+        say(id=7, method='elicitation/create', params={'message': 'm',
+            'requestedSchema': {'type': 'object', 'properties': {
+                'caf\u00e9': {'type': 'string', 'default': 'none'}}}})
+    elif m.get('id') == 7:
+        say(id=call, result={'content': [
+            {'type': 'text', 'text': json.dumps(m['result'])}]})
+'''
+
+
+def test_a_field_is_known_however_its_name_is_escaped():
+    done = call('call', 't', '--answer', 'caf\u00e9=noir', '--era', 'legacy',
+                '--', sys.executable, '-c', ASKING).expect(0)
+    equal(done.json(), {'action': 'accept', 'content': {'caf\u00e9': 'noir'}})
+
+
 def test_a_question_an_old_revision_cannot_ask_names_one_that_can():
     done = call('call', 'ask', '--accept-defaults', '--revision',
                 '2024-11-05', '--', *CHILD)
