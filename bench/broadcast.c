@@ -150,9 +150,9 @@ static void report(const stage *self)
     fflush(stdout);
 }
 
-static void on_tick(fl_timer *timer, void *user)
+static void on_tick(fl_timer *timer)
 {
-    stage *self = user;
+    stage *self = FL_LIST_ENTRY(timer, stage, timer);
 
     if (self->begin == 0) {
         self->begin = now_ns();
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     self.messages = number_of("MESSAGES", argv[4], 1);
     self.clients = must_have(calloc(self.room, sizeof *self.clients));
     self.loop = must_have(fl_loop_new());
-    fl_timer_init(&self.timer, self.loop, on_tick, &self);
+    fl_timer_init(&self.timer, self.loop, on_tick);
     raise_file_limit();
     listen_on(&self, (unsigned)number_of("PORT", argv[1], 1));
     fl_loop_run(self.loop);

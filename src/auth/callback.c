@@ -186,10 +186,9 @@ static void on_end(void *user, const fl_error *error)
     leave(user);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    (void)timer;
-    leave(user);
+    leave(FL_LIST_ENTRY(timer, visitor, timer));
 }
 
 static void on_closed(void *user)
@@ -242,7 +241,7 @@ static void on_accept(void *user, fl_stream *stream, const char *address)
     }
     fl_list_append(&callback->visits, &made->node);
     callback->count++;
-    fl_timer_init(&made->timer, callback->loop, on_timer, made);
+    fl_timer_init(&made->timer, callback->loop, on_timer);
     fl_timer_start(&made->timer, VISIT_MS);
     if (fl_stream_start(stream, &stream_events, made) < 0)
         leave(made);

@@ -152,11 +152,10 @@ static void hear(fl_authorizer *a)
         fl_flow_redirected(a, fl_span_of(a->flow.said));
 }
 
-static void on_kick(fl_timer *timer, void *user)
+static void on_kick(fl_timer *timer)
 {
-    fl_authorizer *a = user;
+    fl_authorizer *a = FL_LIST_ENTRY(timer, fl_authorizer, kick);
 
-    (void)timer;
     if (a->flow.reply != FL_REPLY_NONE)
         hear(a);
     else if (a->flow.reason == FL_FLOW_HOOK)
@@ -167,16 +166,16 @@ static void on_kick(fl_timer *timer, void *user)
         fl_flow_discover(a);
 }
 
-static void on_deadline(fl_timer *timer, void *user)
+static void on_deadline(fl_timer *timer)
 {
-    (void)timer;
-    fl_flow_fail(user, FL_E_TIMEOUT, "nobody authorized this program in time");
+    fl_flow_fail(FL_LIST_ENTRY(timer, fl_authorizer, deadline), FL_E_TIMEOUT,
+                 "nobody authorized this program in time");
 }
 
 void fl_flow_init(fl_authorizer *a)
 {
-    fl_timer_init(&a->kick, a->loop, on_kick, a);
-    fl_timer_init(&a->deadline, a->loop, on_deadline, a);
+    fl_timer_init(&a->kick, a->loop, on_kick);
+    fl_timer_init(&a->deadline, a->loop, on_deadline);
 }
 
 void fl_flow_begin(fl_authorizer *a, fl_flow_reason reason,

@@ -405,12 +405,11 @@ static void initialize(fl_client *client, uint64_t timeout_ms)
 }
 
 /* Silence after a probe, or time for another try. */
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_client *client = user;
+    fl_client *client = FL_LIST_ENTRY(timer, fl_client, agreement.timer);
     fl_agreement *agreement = &client->agreement;
 
-    (void)timer;
     if (client->state == FL_CLIENT_AGREEING && agreement->late != NULL) {
         become_modern_after_all(client);
     } else if (client->state == FL_CLIENT_AGREEING &&
@@ -447,7 +446,7 @@ void fl_client_agree_init(fl_client *client, const fl_client_options *options)
             },
     };
     fl_buf_init(&client->agreement.late_said, FL_CLIENT_SAID_MAX);
-    fl_timer_init(&client->agreement.timer, client->loop, on_timer, client);
+    fl_timer_init(&client->agreement.timer, client->loop, on_timer);
 }
 
 void fl_client_agree(fl_client *client)

@@ -236,11 +236,10 @@ void fl_client_listen(fl_client *client)
         listen(client);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_client *client = user;
+    fl_client *client = FL_LIST_ENTRY(timer, fl_client, listening.timer);
 
-    (void)timer;
     if (client->state == FL_CLIENT_READY && fl_client_is_modern(client))
         listen(client);
 }
@@ -250,7 +249,7 @@ void fl_client_listen_init(fl_client *client)
     client->listening = (fl_listening){
         .backoff = {.first_ms = FIRST_MS, .max_ms = MAX_MS},
     };
-    fl_timer_init(&client->listening.timer, client->loop, on_timer, client);
+    fl_timer_init(&client->listening.timer, client->loop, on_timer);
 }
 
 /* Wishes that were not granted yet are made again to whoever comes next. */

@@ -218,12 +218,11 @@ static void judge_silence(fl_request *request)
         expire(request);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_request *request = user;
+    fl_request *request = FL_LIST_ENTRY(timer, fl_request, timer);
     fl_requests *owner = request->owner;
 
-    (void)timer;
     if (request->ending != FL_OK)
         fail_as_promised(request);
     else if (request->wait == FL_WAIT_END)
@@ -374,7 +373,7 @@ fl_status fl_request_new(fl_requests *requests, const char *method,
     snprintf(request->token, sizeof request->token, "%" PRIu64, request->id);
     fl_buf_init(&request->text, TEXT_MAX);
     fl_buf_init(&request->extra, TEXT_MAX);
-    fl_timer_init(&request->timer, requests->loop, on_timer, request);
+    fl_timer_init(&request->timer, requests->loop, on_timer);
     if (request->options.max_total_ms == 0)
         request->options.max_total_ms = total_of(options);
 

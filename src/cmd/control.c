@@ -49,11 +49,10 @@ static void settle(fl_control *control)
     fl_mem_free(control);
 }
 
-static void on_stale(fl_timer *timer, void *user)
+static void on_stale(fl_timer *timer)
 {
-    fl_control *control = user;
+    fl_control *control = FL_LIST_ENTRY(timer, fl_control, stale);
 
-    (void)timer;
     fl_buf_reset(&control->report);
 }
 
@@ -181,7 +180,7 @@ static fl_control *make(const fl_gateway *gateway, fl_loop *loop)
     control->loop = loop;
     fl_list_init(&control->peers);
     fl_buf_init(&control->report, FL_REPORT_MAX + 1);
-    fl_timer_init(&control->stale, loop, on_stale, control);
+    fl_timer_init(&control->stale, loop, on_stale);
     return control;
 }
 

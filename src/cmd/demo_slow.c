@@ -38,9 +38,9 @@ static void finish(struct slow *slow)
         fl_call_replyf(call, "done, in %" PRId64 " steps", steps);
 }
 
-static void step(fl_timer *timer, void *user)
+static void step(fl_timer *timer)
 {
-    struct slow *slow = user;
+    struct slow *slow = FL_LIST_ENTRY(timer, struct slow, timer);
     char message[64];
 
     slow->done++;
@@ -74,7 +74,7 @@ static void start(fl_call *call, int64_t steps, int64_t delay_ms)
         fl_mem_free(slow);
         return;
     }
-    fl_timer_init(&slow->timer, fl_call_loop(slow->call), step, slow);
+    fl_timer_init(&slow->timer, fl_call_loop(slow->call), step);
     fl_call_on_cancel(slow->call, on_cancel, slow);
     fl_timer_start(&slow->timer, slow->delay_ms);
 }

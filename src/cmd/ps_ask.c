@@ -120,12 +120,11 @@ static const fl_stream_events events = {
     .on_closed = on_closed,
 };
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    question *about = user;
+    question *about = FL_LIST_ENTRY(timer, question, timer);
     char text[80];
 
-    (void)timer;
     snprintf(text, sizeof text, "no answer within %" PRIu64 " ms",
              about->timeout_ms);
     forget(about->gateway, FL_E_TIMEOUT, text);
@@ -139,7 +138,7 @@ static void ask(question *about, fl_loop *loop)
         .limits.open_timeout_ms = about->timeout_ms,
     };
 
-    fl_timer_init(&about->timer, loop, on_timer, about);
+    fl_timer_init(&about->timer, loop, on_timer);
     fl_status rc = fl_connect(loop, &options, &about->stream);
     if (rc != FL_OK) {
         forget(about->gateway, rc, fl_status_text(rc));

@@ -146,13 +146,12 @@ static void end_leg(fl_leg *leg)
         fl_link_ended(&leg->link, &why);
 }
 
-static void on_leg_timer(fl_timer *timer, void *user)
+static void on_leg_timer(fl_timer *timer)
 {
-    fl_leg *leg = user;
+    fl_leg *leg = FL_LIST_ENTRY(timer, fl_leg, timer);
     fl_aggregate *all = leg->all;
     size_t index = leg->index;
 
-    (void)timer;
     end_leg(leg);
     fl_joints_lose(all, index);
 }
@@ -290,7 +289,7 @@ static fl_status add_leg(fl_aggregate *all, fl_route *route,
     if (leg == NULL)
         return FL_E_NOMEM;
     fl_link_init(&leg->link, &leg_transport, all->link->loop, true);
-    fl_timer_init(&leg->timer, all->link->loop, on_leg_timer, leg);
+    fl_timer_init(&leg->timer, all->link->loop, on_leg_timer);
     leg->all = all;
     leg->route = route;
     leg->index = all->count;
@@ -306,10 +305,9 @@ static fl_status add_leg(fl_aggregate *all, fl_route *route,
     return FL_OK;
 }
 
-static void on_pager(fl_timer *timer, void *user)
+static void on_pager(fl_timer *timer)
 {
-    (void)timer;
-    fl_joints_turn(user);
+    fl_joints_turn(FL_LIST_ENTRY(timer, fl_aggregate, pager));
 }
 
 static fl_aggregate *make(fl_gateway *gateway, fl_link *link)
@@ -325,7 +323,7 @@ static fl_aggregate *make(fl_gateway *gateway, fl_link *link)
     all->gateway = gateway;
     all->link = link;
     fl_list_init(&all->joints);
-    fl_timer_init(&all->pager, link->loop, on_pager, all);
+    fl_timer_init(&all->pager, link->loop, on_pager);
     return all;
 }
 

@@ -332,11 +332,10 @@ static void open_again(fl_back *back)
     open_lane(back);
 }
 
-static void on_hold(fl_timer *timer, void *user)
+static void on_hold(fl_timer *timer)
 {
-    fl_back *back = user;
+    fl_back *back = FL_LIST_ENTRY(timer, fl_back, hold);
 
-    (void)timer;
     fl_back_lean(back);
     if (back->lane == NULL && !back->closing)
         open_again(back);
@@ -345,11 +344,10 @@ static void on_hold(fl_timer *timer, void *user)
     fl_back_leave(back);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_back *back = user;
+    fl_back *back = FL_LIST_ENTRY(timer, fl_back, timer);
 
-    (void)timer;
     if (back->leans == 0 && !back->spare) {
         close_idle(back);
         return;
@@ -360,10 +358,9 @@ static void on_timer(fl_timer *timer, void *user)
     fl_back_leave(back);
 }
 
-static void on_turn(fl_timer *timer, void *user)
+static void on_turn(fl_timer *timer)
 {
-    (void)timer;
-    fl_back_carry_waiting(user);
+    fl_back_carry_waiting(FL_LIST_ENTRY(timer, fl_back, turn));
 }
 
 void fl_back_lean(fl_back *back)
@@ -439,9 +436,9 @@ fl_back *fl_back_new(fl_replica *replica, fl_span key, fl_span params,
     fl_list_init(&back->parked);
     fl_list_init(&back->questions);
     fl_outputs_init(&back->outputs, OUTPUTS_MAX);
-    fl_timer_init(&back->timer, route->gateway->loop, on_timer, back);
-    fl_timer_init(&back->turn, route->gateway->loop, on_turn, back);
-    fl_timer_init(&back->hold, route->gateway->loop, on_hold, back);
+    fl_timer_init(&back->timer, route->gateway->loop, on_timer);
+    fl_timer_init(&back->turn, route->gateway->loop, on_turn);
+    fl_timer_init(&back->hold, route->gateway->loop, on_hold);
     back->backoff.attempts = route->upstream.connect_attempts - 1;
     if (fl_buf_append(&back->key, key) != FL_OK ||
         fl_buf_append(&back->params, params) != FL_OK) {

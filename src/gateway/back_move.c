@@ -130,16 +130,15 @@ static bool has_better(fl_replica *replica)
            fl_replica_has_well(replica->route, replica);
 }
 
-static void on_mover(fl_timer *timer, void *user)
+static void on_mover(fl_timer *timer)
 {
-    fl_replica *replica = user;
+    fl_replica *replica = FL_LIST_ENTRY(timer, fl_replica, mover);
     fl_route *route = replica->route;
     uint64_t now = fl_loop_now(route->gateway->loop);
     fl_error why = replica->health.why;
     bool stay = false;
     fl_list *next;
 
-    (void)timer;
     if (replica->leaving)
         fl_error_set(&why, FL_E_CLOSED, "the replica was taken away");
     for (fl_list *node = route->backs.next;
@@ -181,8 +180,7 @@ static void open_replica(fl_replica *replica)
 {
     if (replica->health.probe.open)
         return;
-    fl_timer_init(&replica->mover, replica->route->gateway->loop, on_mover,
-                  replica);
+    fl_timer_init(&replica->mover, replica->route->gateway->loop, on_mover);
     fl_probe_open(replica);
 }
 

@@ -131,11 +131,10 @@ static void on_state(void *user, const fl_msg *msg, const fl_error *why)
         look_again(drive);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_drive *drive = user;
+    fl_drive *drive = FL_LIST_ENTRY(timer, fl_drive, timer);
 
-    (void)timer;
     if (ask(drive->errand->back, FL_METHOD_TASKS_GET, drive->task, on_state,
             drive) != FL_OK)
         look_again(drive);
@@ -167,8 +166,7 @@ bool fl_drive_begin(fl_errand *errand, fl_span task)
     drive->task = (fl_span){(char *)(drive + 1), id.len};
     drive->errand = errand;
     drive->poll_ms = read_interval(task);
-    fl_timer_init(&drive->timer, errand->back->route->gateway->loop, on_timer,
-                  drive);
+    fl_timer_init(&drive->timer, errand->back->route->gateway->loop, on_timer);
     park->drive = drive;
     fl_back_touch(errand);
     look_again(drive);

@@ -24,7 +24,7 @@
 
 enum { DEFAULT_IN_FLIGHT = 1024, GIVE_UP_MS = 120000, URIS_MAX = 100000 };
 
-static void on_timer(fl_timer *timer, void *user);
+static void on_timer(fl_timer *timer);
 
 fl_gateway *fl_gateway_new(void)
 {
@@ -155,7 +155,7 @@ fl_status fl_gateway_listen(fl_gateway *gateway, fl_loop *loop, const char *url,
     bool first = gateway->loop == NULL;
     if (first) {
         gateway->opened_ms = fl_loop_now(loop);
-        fl_timer_init(&gateway->timer, loop, on_timer, gateway);
+        fl_timer_init(&gateway->timer, loop, on_timer);
         fl_gateway_watch(gateway, loop);
     }
     gateway->loop = loop;
@@ -252,11 +252,10 @@ void fl_gateway_settle(fl_gateway *gateway)
         fl_timer_start(&gateway->sweeper, 0);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_gateway *gateway = user;
+    fl_gateway *gateway = FL_LIST_ENTRY(timer, fl_gateway, timer);
 
-    (void)timer;
     if (gateway->closing == FL_GATEWAY_DOORS) {
         close_links(gateway);
         return;

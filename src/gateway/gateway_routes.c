@@ -248,12 +248,11 @@ fl_status fl_gateway_remove(fl_gateway *gateway, const char *name,
                         name != NULL ? name : "");
 }
 
-static void on_sweeper(fl_timer *timer, void *user)
+static void on_sweeper(fl_timer *timer)
 {
-    fl_gateway *gateway = user;
+    fl_gateway *gateway = FL_LIST_ENTRY(timer, fl_gateway, sweeper);
     fl_list *next;
 
-    (void)timer;
     for (fl_list *node = gateway->routes.next; node != &gateway->routes;
          node = node->next)
         fl_route_sweep(FL_LIST_ENTRY(node, fl_route, node));
@@ -270,5 +269,5 @@ static void on_sweeper(fl_timer *timer, void *user)
 
 void fl_gateway_watch(fl_gateway *gateway, fl_loop *loop)
 {
-    fl_timer_init(&gateway->sweeper, loop, on_sweeper, gateway);
+    fl_timer_init(&gateway->sweeper, loop, on_sweeper);
 }

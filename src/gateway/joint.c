@@ -21,7 +21,7 @@ enum {
     URI_MAX = 8192,
 };
 
-static void on_timer(fl_timer *timer, void *user);
+static void on_timer(fl_timer *timer);
 
 void fl_joint_refuse(fl_reply reply, fl_span id, int code, const char *text)
 {
@@ -51,7 +51,7 @@ fl_joint *fl_joint_new(fl_aggregate *all, fl_joint_kind kind, const fl_msg *msg,
     joint->count = count;
     joint->waiting = 1 + (unsigned)count;
     fl_buf_init(&joint->text, TEXT_MAX);
-    fl_timer_init(&joint->timer, all->link->loop, on_timer, joint);
+    fl_timer_init(&joint->timer, all->link->loop, on_timer);
     for (size_t i = 0; i < count; i++) {
         joint->parts[i].joint = joint;
         fl_buf_init(&joint->parts[i].text, TEXT_MAX);
@@ -171,11 +171,10 @@ static void call_off(fl_joint *joint)
 }
 
 /* A conversation may yet be opened, with those who are slow. */
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_joint *joint = user;
+    fl_joint *joint = FL_LIST_ENTRY(timer, fl_joint, timer);
 
-    (void)timer;
     for (size_t i = 0; i < joint->count; i++) {
         const fl_leg *leg = joint->all->legs[joint->parts[i].leg];
         if (!joint->parts[i].ended && leg != NULL)

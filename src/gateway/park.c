@@ -20,7 +20,7 @@
 
 enum { PRINCIPAL_MAX = 4096 };
 
-static void on_timer(fl_timer *timer, void *user);
+static void on_timer(fl_timer *timer);
 
 fl_parks *fl_park_all(const fl_errand *errand)
 {
@@ -61,8 +61,7 @@ static fl_park *park_new(fl_errand *errand, fl_parks *parks)
     fl_questions_init(&park->questions, errand->back);
     fl_buf_init(&park->progress, FL_PARK_TEXT);
     fl_buf_init(&park->result, FL_PARK_TEXT);
-    fl_timer_init(&park->timer, errand->back->route->gateway->loop, on_timer,
-                  park);
+    fl_timer_init(&park->timer, errand->back->route->gateway->loop, on_timer);
     return park;
 }
 
@@ -245,12 +244,11 @@ static void let_go(fl_park *park)
         park->stage = FL_PARK_RUNNING;
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_park *park = user;
+    fl_park *park = FL_LIST_ENTRY(timer, fl_park, timer);
     fl_back *back = park->errand->back;
 
-    (void)timer;
     fl_back_lean(back);
     if (park->stage == FL_PARK_GATHERING)
         fl_park_ask_client(park);

@@ -250,15 +250,14 @@ static void give_up(fl_replica *replica)
     schedule(replica);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_replica *replica = user;
+    fl_replica *replica = FL_LIST_ENTRY(timer, fl_replica, health.probe.timer);
     fl_probe *probe = &replica->health.probe;
     uint64_t now = fl_loop_now(loop_of(replica));
     uint64_t interval = interval_of(replica);
     uint64_t silent = now - replica->health.heard_ms;
 
-    (void)timer;
     probe->hurried = false;
     if (probe->asked != NULL || (probe->lane != NULL && !probe->up))
         give_up(replica);
@@ -276,7 +275,7 @@ void fl_probe_open(fl_replica *replica)
 
     if (probe->open)
         return;
-    fl_timer_init(&probe->timer, loop_of(replica), on_timer, replica);
+    fl_timer_init(&probe->timer, loop_of(replica), on_timer);
     probe->open = true;
     probe->backoff = (fl_backoff){
         .first_ms = fl_replica_backoff_first(replica),

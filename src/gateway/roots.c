@@ -83,9 +83,9 @@ static bool is_stuck(const fl_back *back)
     return false;
 }
 
-static void on_patience(fl_timer *timer, void *user)
+static void on_patience(fl_timer *timer)
 {
-    fl_legacy *legacy = user;
+    fl_legacy *legacy = FL_LIST_ENTRY(timer, fl_legacy, roots.patience);
     fl_roots *roots = &legacy->roots;
 
     if (!is_stuck(legacy->back)) {
@@ -107,7 +107,7 @@ void fl_roots_init(fl_roots *roots, fl_legacy *legacy)
     fl_list_init(&roots->held);
     fl_buf_init(&roots->known, ROOTS_MAX);
     fl_timer_init(&roots->patience, legacy->back->route->gateway->loop,
-                  on_patience, legacy);
+                  on_patience);
 }
 
 void fl_roots_deinit(fl_roots *roots)

@@ -151,11 +151,10 @@ static void try_again(fl_rounds *round)
     fl_back_carry_again(errand);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_rounds *round = user;
+    fl_rounds *round = FL_LIST_ENTRY(timer, fl_rounds, timer);
 
-    (void)timer;
     if (round->asking)
         finish(round->errand, "Client input timed out", (fl_span){0});
     else if (round->polling)
@@ -240,8 +239,7 @@ fl_rounds *fl_rounds_of(fl_errand *errand)
     fl_buf_init(&round->said, TEXT_MAX);
     fl_buf_init(&round->members, TEXT_MAX);
     fl_buf_init(&round->task, TEXT_MAX);
-    fl_timer_init(&round->timer, errand->back->route->gateway->loop, on_timer,
-                  round);
+    fl_timer_init(&round->timer, errand->back->route->gateway->loop, on_timer);
     return round;
 }
 

@@ -194,12 +194,11 @@ static void expire_late(fl_route *route)
     }
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_route *route = user;
+    fl_route *route = FL_LIST_ENTRY(timer, fl_route, spares.timer);
     fl_list *queue = &route->spares.queue;
 
-    (void)timer;
     while (!fl_list_empty(queue) &&
            (has_room(route) || count_spares(route) > 0))
         serve(route, FL_LIST_ENTRY(queue->next, fl_errand, by_back));
@@ -216,7 +215,7 @@ void fl_spares_open(fl_route *route)
 {
     if (route->spares.open)
         return;
-    fl_timer_init(&route->spares.timer, route->gateway->loop, on_timer, route);
+    fl_timer_init(&route->spares.timer, route->gateway->loop, on_timer);
     route->spares.open = true;
     route->spares.broken = false;
     fl_spares_turn(route);

@@ -69,9 +69,9 @@ static fl_level wanted(const fl_back *back)
     return lowest;
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_back *back = user;
+    fl_back *back = FL_LIST_ENTRY(timer, fl_legacy, verbosity.timer)->back;
     fl_level level = wanted(back);
 
     if (!back->has_level || !fl_back_is_ready(back))
@@ -84,8 +84,7 @@ static void on_timer(fl_timer *timer, void *user)
 
 void fl_verbosity_init(fl_verbosity *verbosity, fl_back *back)
 {
-    fl_timer_init(&verbosity->timer, back->route->gateway->loop, on_timer,
-                  back);
+    fl_timer_init(&verbosity->timer, back->route->gateway->loop, on_timer);
 }
 
 void fl_verbosity_deinit(fl_verbosity *verbosity)

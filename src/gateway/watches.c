@@ -103,12 +103,11 @@ static void grant(fl_watch *watch)
     }
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_watch *watch = user;
+    fl_watch *watch = FL_LIST_ENTRY(timer, fl_watch, timer);
     fl_errand *asked = watch->asked;
 
-    (void)timer;
     watch->asked = NULL;
     if (asked != NULL)
         fl_back_unask(asked);
@@ -167,8 +166,7 @@ static fl_watch *watch_new(fl_watches *watches, fl_span uri)
     watch->uri = (fl_span){(char *)(watch + 1), uri.len};
     watch->watches = watches;
     fl_list_init(&watch->watchers);
-    fl_timer_init(&watch->timer, watches->back->route->gateway->loop, on_timer,
-                  watch);
+    fl_timer_init(&watch->timer, watches->back->route->gateway->loop, on_timer);
     if (fl_map_add(&watches->by_uri, watch->uri, watch) == FL_OK)
         return watch;
     fl_mem_free(watch);

@@ -233,11 +233,10 @@ static void begin(fl_watching *watching)
     try_later(watching);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_watching *watching = user;
+    fl_watching *watching = FL_LIST_ENTRY(timer, fl_watching, timer);
 
-    (void)timer;
     begin(watching);
 }
 
@@ -309,8 +308,7 @@ void fl_watching_init(fl_watching *watching, fl_front *front, bool lists)
     };
     fl_list_init(&watching->waiting);
     fl_list_init(&watching->asked);
-    fl_timer_init(&watching->timer, front->route->gateway->loop, on_timer,
-                  watching);
+    fl_timer_init(&watching->timer, front->route->gateway->loop, on_timer);
 }
 
 void fl_watching_deinit(fl_watching *watching)

@@ -176,11 +176,10 @@ static void tell_closed(fl_acceptor *acceptor)
         events->on_closed(user);
 }
 
-static void on_rested(fl_timer *timer, void *user)
+static void on_rested(fl_timer *timer)
 {
-    fl_acceptor *acceptor = user;
+    fl_acceptor *acceptor = FL_LIST_ENTRY(timer, fl_acceptor, rest);
 
-    (void)timer;
     if (acceptor->closing)
         tell_closed(acceptor);
     else if (look(acceptor) < 0)
@@ -227,7 +226,7 @@ static fl_acceptor *new_acceptor(fl_loop *loop,
     acceptor->spare = open_spare();
     acceptor->tls = options->tls != NULL ? fl_tls_ref(options->tls) : NULL;
     acceptor->shared = fl_stream_shared_new(&options->limits);
-    fl_timer_init(&acceptor->rest, loop, on_rested, acceptor);
+    fl_timer_init(&acceptor->rest, loop, on_rested);
     bool has_file = options->path != NULL && options->path[0] != '@';
     if (has_file)
         acceptor->path = fl_mem_string(fl_span_of(options->path));

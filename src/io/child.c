@@ -257,9 +257,9 @@ static void on_errors(fl_watch *watch, unsigned events)
 }
 
 /* Dead is dead when it was told; what is not tidy soon after is made so. */
-static void on_tidy(fl_timer *timer, void *user)
+static void on_tidy(fl_timer *timer)
 {
-    fl_child *child = user;
+    fl_child *child = FL_LIST_ENTRY(timer, fl_child, tidy);
 
     if (child->closing) {
         tell_closed(child);
@@ -283,9 +283,9 @@ static void say(const fl_child *child, char word)
         return;
 }
 
-static void on_ladder(fl_timer *timer, void *user)
+static void on_ladder(fl_timer *timer)
 {
-    fl_child *child = user;
+    fl_child *child = FL_LIST_ENTRY(timer, fl_child, ladder);
 
     switch (child->rung) {
     case RUNNING:
@@ -334,8 +334,8 @@ static fl_child *new_child(fl_loop *loop, const fl_child_options *options)
         options->stop_grace_ms > 0 ? options->stop_grace_ms : STOP_GRACE_MS;
     child->kill_grace_ms =
         options->kill_grace_ms > 0 ? options->kill_grace_ms : KILL_GRACE_MS;
-    fl_timer_init(&child->ladder, loop, on_ladder, child);
-    fl_timer_init(&child->tidy, loop, on_tidy, child);
+    fl_timer_init(&child->ladder, loop, on_ladder);
+    fl_timer_init(&child->tidy, loop, on_tidy);
     child->program = fl_mem_string((fl_span){program, strlen(program)});
     if (cwd != NULL)
         child->cwd = fl_mem_string((fl_span){cwd, strlen(cwd)});

@@ -245,11 +245,10 @@ static void connect_unix(fl_stream *stream)
     succeed(stream);
 }
 
-static void on_retry(fl_timer *timer, void *user)
+static void on_retry(fl_timer *timer)
 {
-    fl_stream *stream = user;
+    fl_stream *stream = FL_LIST_ENTRY(timer, fl_connecting, retry)->stream;
 
-    (void)timer;
     if (stream->state == FL_STREAM_OPENING)
         connect_unix(stream);
 }
@@ -335,7 +334,7 @@ static fl_connecting *new_connecting(fl_stream *stream,
     connecting->port = options->port;
     connecting->is_nameless =
         options->tls != NULL && is_path && options->server_name == NULL;
-    fl_timer_init(&connecting->retry, stream->loop, on_retry, stream);
+    fl_timer_init(&connecting->retry, stream->loop, on_retry);
     return connecting;
 }
 

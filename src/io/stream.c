@@ -24,7 +24,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-static void on_timer(fl_timer *timer, void *user);
+static void on_timer(fl_timer *timer);
 
 fl_stream *fl_stream_new(fl_loop *loop, fl_stream_shared *shared)
 {
@@ -38,7 +38,7 @@ fl_stream *fl_stream_new(fl_loop *loop, fl_stream_shared *shared)
     fl_watch_init(&stream->out, fl_stream_on_out);
     fl_list_init(&stream->dirty);
     fl_buf_init(&stream->out_buf, shared->limits.out_max);
-    fl_timer_init(&stream->timer, loop, on_timer, stream);
+    fl_timer_init(&stream->timer, loop, on_timer);
     loop->live++;
     return stream;
 }
@@ -304,11 +304,10 @@ static void open_timed_out(fl_stream *stream)
     fl_stream_break(stream, &error);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_stream *stream = user;
+    fl_stream *stream = FL_LIST_ENTRY(timer, fl_stream, timer);
 
-    (void)timer;
     switch ((fl_stream_job)stream->job) {
     case FL_STREAM_JOB_OPEN:
         open_timed_out(stream);

@@ -60,12 +60,11 @@ fl_status fl_loop_post(fl_loop *loop, fl_task *task, void *user)
     return FL_OK;
 }
 
-static void run_after(fl_timer *timer, void *user)
+static void run_after(fl_timer *timer)
 {
-    after *entry = user;
+    after *entry = FL_LIST_ENTRY(timer, after, timer);
     after task = *entry;
 
-    (void)timer;
     fl_list_remove(&entry->node);
     fl_mem_free(entry);
     task.task(task.user);
@@ -79,7 +78,7 @@ fl_status fl_loop_after(fl_loop *loop, uint64_t ms, fl_task *task, void *user)
         return FL_E_NOMEM;
     *entry = (after){.task = task, .user = user};
     fl_list_append(&loop->afters, &entry->node);
-    fl_timer_init(&entry->timer, loop, run_after, entry);
+    fl_timer_init(&entry->timer, loop, run_after);
     fl_timer_start(&entry->timer, ms);
     return FL_OK;
 }

@@ -34,11 +34,10 @@ static void on_tick(fl_watch *watch, unsigned events)
     ticker->task(ticker->user);
 }
 
-static void on_end(fl_timer *timer, void *user)
+static void on_end(fl_timer *timer)
 {
-    fl_ticker *ticker = user;
+    fl_ticker *ticker = FL_LIST_ENTRY(timer, fl_ticker, end);
 
-    (void)timer;
     ticker->loop->live--;
     fl_mem_free(ticker);
 }
@@ -50,7 +49,7 @@ fl_ticker *fl_ticker_open(fl_loop *loop, fl_task *task, void *user)
     if (ticker == NULL)
         return NULL;
     *ticker = (fl_ticker){.loop = loop, .task = task, .user = user};
-    fl_timer_init(&ticker->end, loop, on_end, ticker);
+    fl_timer_init(&ticker->end, loop, on_end);
     fl_watch_init(&ticker->watch, on_tick);
     ticker->watch.fd =
         timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

@@ -103,13 +103,13 @@ void fl_wheel_turn(fl_loop *loop)
     while ((node = fl_list_take(&due)) != NULL) {
         fl_timer *timer = FL_LIST_ENTRY(node, fl_timer, node);
         loop->wheel->running--;
-        timer->fn(timer, timer->user);
+        timer->fn(timer);
     }
 }
 
-void fl_timer_init(fl_timer *timer, fl_loop *loop, fl_timer_fn *fn, void *user)
+void fl_timer_init(fl_timer *timer, fl_loop *loop, fl_timer_fn *fn)
 {
-    *timer = (fl_timer){.loop = loop, .fn = fn, .user = user};
+    *timer = (fl_timer){.loop = loop, .fn = fn};
     fl_list_init(&timer->node);
 }
 

@@ -77,9 +77,9 @@ static bool all_are_over(fl_load *load)
     return over == load->count;
 }
 
-static void on_time(fl_timer *timer, void *user)
+static void on_time(fl_timer *timer)
 {
-    fl_load *load = user;
+    fl_load *load = FL_LIST_ENTRY(timer, fl_load, timer);
     unsigned ready = 0;
 
     for (unsigned i = 0; i < load->count; i++)
@@ -134,7 +134,7 @@ fl_load *fl_load_begin(fl_loop *loop, const fl_load_plan *plan,
     load->opened_ns = fl_clock_ns();
     load->count =
         plan->threads < plan->connections ? plan->threads : plan->connections;
-    fl_timer_init(&load->timer, loop, on_time, load);
+    fl_timer_init(&load->timer, loop, on_time);
     for (unsigned i = 0; i < load->count; i++)
         if (start(load, i) != FL_OK) {
             fl_error_set(&load->workers[i].why, FL_E_NOMEM,

@@ -284,9 +284,9 @@ static void note_time(fl_worker *worker, uint64_t now)
         worker->state = FL_WORKER_ENDING;
 }
 
-static void look(fl_timer *timer, void *user)
+static void look(fl_timer *timer)
 {
-    fl_worker *worker = user;
+    fl_worker *worker = FL_LIST_ENTRY(timer, fl_worker, timer);
     uint64_t now = fl_clock_ns();
 
     fl_timer_start(timer, LOOK_MS);
@@ -340,7 +340,7 @@ fl_status fl_worker_start(fl_worker *worker)
         worker->loop == NULL)
         return FL_E_NOMEM;
     worker->outcome->slice_ns = 1;
-    fl_timer_init(&worker->timer, worker->loop, look, worker);
+    fl_timer_init(&worker->timer, worker->loop, look);
     worker->ticker = fl_ticker_open(worker->loop, on_tick, worker);
     if (worker->ticker == NULL ||
         pthread_create(&worker->thread, NULL, work, worker) != 0)

@@ -9,10 +9,9 @@
 #include "base/mem.h"
 #include "base/span.h"
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    (void)timer;
-    fl_asking_expire(user);
+    fl_asking_expire(FL_LIST_ENTRY(timer, fl_asking, timer));
 }
 
 fl_asking *fl_asking_of(fl_call *call)
@@ -28,7 +27,7 @@ fl_asking *fl_asking_of(fl_call *call)
     fl_list_init(&asking->knowns);
     fl_buf_init(&asking->state, FL_ASKING_STATE);
     fl_buf_init(&asking->task, FL_ASKING_SEALED);
-    fl_timer_init(&asking->timer, fl_call_loop(call), on_timer, asking);
+    fl_timer_init(&asking->timer, fl_call_loop(call), on_timer);
     call->asking = asking;
     return asking;
 }

@@ -135,7 +135,7 @@ static void on_link(fl_listener *listener, fl_link *link, void *user)
 }
 
 static void settle(fl_server *server);
-static void on_timer(fl_timer *timer, void *user);
+static void on_timer(fl_timer *timer);
 
 static void on_door_closed(fl_listener *listener, void *user)
 {
@@ -178,7 +178,7 @@ fl_status fl_server_listen(fl_server *server, fl_loop *loop, const char *url,
     if (door->listener->port != 0)
         server->port = door->listener->port;
     if (server->loop == NULL)
-        fl_timer_init(&server->timer, loop, on_timer, server);
+        fl_timer_init(&server->timer, loop, on_timer);
     server->loop = loop;
     return FL_OK;
 }
@@ -232,11 +232,10 @@ static void settle(fl_server *server)
         fl_timer_start(&server->timer, 0);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_server *server = user;
+    fl_server *server = FL_LIST_ENTRY(timer, fl_server, timer);
 
-    (void)timer;
     if (server->closing == FL_SERVER_DOORS) {
         close_links(server);
     } else {

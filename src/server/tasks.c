@@ -79,9 +79,9 @@ static fl_job *find_due(fl_jobs *jobs, uint64_t now, uint64_t *next)
 }
 
 /* To drop one may run a handler, so each time from the first. */
-static void on_due(fl_timer *timer, void *user)
+static void on_due(fl_timer *timer)
 {
-    fl_server *server = user;
+    fl_server *server = FL_LIST_ENTRY(timer, fl_server, jobs.timer);
     uint64_t now = fl_loop_now(server->loop), next;
     fl_job *job;
 
@@ -135,7 +135,7 @@ static void list_job(fl_job *job)
     fl_jobs *jobs = &job->server->jobs;
 
     if (fl_list_empty(&jobs->all))
-        fl_timer_init(&jobs->timer, job->server->loop, on_due, job->server);
+        fl_timer_init(&jobs->timer, job->server->loop, on_due);
     job->number = ++jobs->last_number;
     fl_list_append(&jobs->all, &job->node);
     if (job->session != NULL)

@@ -15,6 +15,7 @@
 #include "io/loop.h"
 
 struct fl_http_backlog {
+    fl_http_conn *conn;
     fl_timer stuck;      /* runs while there is anything */
     size_t charged;      /* to the budget */
     uint64_t taken_then; /* bytes, when `stuck` was started */
@@ -35,12 +36,11 @@ static void watch(fl_http_conn *conn)
     fl_timer_start(&conn->backlog->stuck, conn->hub->options.send_timeout_ms);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_http_conn *conn = user;
+    fl_http_conn *conn = FL_LIST_ENTRY(timer, fl_http_backlog, stuck)->conn;
     bool moved = taken(conn) != conn->backlog->taken_then;
 
-    (void)timer;
     fl_http_backlog_charge(conn);
     if (conn->backlog == NULL || conn->closing)
         return;
@@ -56,7 +56,8 @@ static bool begin(fl_http_conn *conn)
     conn->backlog = fl_mem_zalloc(sizeof *conn->backlog);
     if (conn->backlog == NULL)
         return false;
-    fl_timer_init(&conn->backlog->stuck, conn->hub->loop, on_timer, conn);
+    conn->backlog->conn = conn;
+    fl_timer_init(&conn->backlog->stuck, conn->hub->loop, on_timer);
     return true;
 }
 

@@ -248,11 +248,10 @@ void fl_http_client_on_gone(void *user)
     fl_link_ended(&client->link, &why);
 }
 
-static void on_life(fl_timer *timer, void *user)
+static void on_life(fl_timer *timer)
 {
-    fl_http_client *client = user;
+    fl_http_client *client = FL_LIST_ENTRY(timer, fl_http_client, life);
 
-    (void)timer;
     if (client->link.state == FL_LINK_CLOSING) {
         finish_close(client);
         return;
@@ -268,7 +267,7 @@ static void on_life(fl_timer *timer, void *user)
 
 void fl_http_client_init(fl_http_client *client)
 {
-    fl_timer_init(&client->life, client->link.loop, on_life, client);
+    fl_timer_init(&client->life, client->link.loop, on_life);
     fl_http_client_session_init(client);
     fl_http_channel_init(client);
 }

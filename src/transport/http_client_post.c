@@ -28,7 +28,7 @@ enum {
 
 static const fl_flight_events flight_events;
 
-static void on_again(fl_timer *timer, void *user);
+static void on_again(fl_timer *timer);
 static void on_authorized(void *user, const fl_error *why);
 
 static fl_post *post_of(fl_flight *flight)
@@ -69,7 +69,7 @@ static fl_post *make(fl_http_client *client)
     fl_buf_init(&post->refusal_text, client->max_message);
     fl_fragments_init(&post->fragments, client->max_message);
     fl_flight_init(&post->flight, &client->site, &flight_events);
-    fl_timer_init(&post->again, client->link.loop, on_again, post);
+    fl_timer_init(&post->again, client->link.loop, on_again);
     return post;
 }
 
@@ -310,12 +310,11 @@ static fl_status ask_again(fl_post *post)
     return rc;
 }
 
-static void on_again(fl_timer *timer, void *user)
+static void on_again(fl_timer *timer)
 {
-    fl_post *post = user;
+    fl_post *post = FL_LIST_ENTRY(timer, fl_post, again);
     fl_status rc = ask_again(post);
 
-    (void)timer;
     if (rc == FL_OK)
         return;
     fl_error why;

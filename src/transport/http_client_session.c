@@ -144,10 +144,9 @@ static const fl_flight_events standing_events = {
     .on_done = on_done,
 };
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    (void)timer;
-    ask(user);
+    ask(FL_LIST_ENTRY(timer, fl_http_client, standing_timer));
 }
 
 static void on_authorized(void *user, const fl_error *why)
@@ -163,7 +162,7 @@ static void on_authorized(void *user, const fl_error *why)
 void fl_http_client_session_init(fl_http_client *client)
 {
     fl_badge_init(&client->standing_badge, NULL, on_authorized, client);
-    fl_timer_init(&client->standing_timer, client->link.loop, on_timer, client);
+    fl_timer_init(&client->standing_timer, client->link.loop, on_timer);
 }
 
 void fl_http_client_session_deinit(fl_http_client *client)

@@ -216,15 +216,15 @@ static const fl_flight_events channel_events = {
     .on_done = on_done,
 };
 
-static void on_deadline(fl_timer *timer, void *user)
+static void on_deadline(fl_timer *timer)
 {
-    (void)timer;
-    lose(user, FL_E_TIMEOUT, "no endpoint event came in time");
+    lose(FL_LIST_ENTRY(timer, fl_http_client, deadline), FL_E_TIMEOUT,
+         "no endpoint event came in time");
 }
 
 void fl_http_channel_init(fl_http_client *client)
 {
-    fl_timer_init(&client->deadline, client->link.loop, on_deadline, client);
+    fl_timer_init(&client->deadline, client->link.loop, on_deadline);
     fl_badge_init(&client->channel_badge, NULL, on_authorized, client);
 }
 

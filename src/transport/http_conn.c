@@ -432,11 +432,10 @@ static void time_out_head(fl_http_conn *conn)
         fl_http_conn_break(conn, FL_E_TIMEOUT, "no whole head in time");
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_http_conn *conn = user;
+    fl_http_conn *conn = FL_LIST_ENTRY(timer, fl_http_conn, timer);
 
-    (void)timer;
     if (conn->held) {
         conn->held = conn->in_head = false;
         watch(conn, conn->ended ? conn->hub->options.drain_ms : patience(conn));
@@ -472,7 +471,7 @@ void fl_http_conn_open(fl_http_hub *hub, fl_stream *stream,
         hub->connections++;
     else
         hub->refused++;
-    fl_timer_init(&conn->timer, hub->loop, on_timer, conn);
+    fl_timer_init(&conn->timer, hub->loop, on_timer);
     fl_list_init(&conn->turns);
     fl_list_append(&hub->conns, &conn->node);
     if (fl_stream_start(stream, &stream_events, conn) == FL_OK)

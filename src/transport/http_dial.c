@@ -262,11 +262,10 @@ static void lose_all(fl_dial *dial)
     fl_http_lose(dial->http, &why);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_dial *dial = user;
+    fl_dial *dial = FL_LIST_ENTRY(timer, fl_dial, timer);
 
-    (void)timer;
     if (dial->broken && !dial->dying)
         lose_all(dial);
     if (dial->resting)
@@ -292,7 +291,7 @@ fl_status fl_dial_open(fl_http_pool *pool)
     dial->pool = pool;
     fl_list_init(&dial->node);
     fl_list_append(&pool->dials, &dial->node);
-    fl_timer_init(&dial->timer, pool->loop, on_timer, dial);
+    fl_timer_init(&dial->timer, pool->loop, on_timer);
     pool->count++;
     /* FL_AGAIN: a connection is never open at once */
     rc = fl_stream_start(dial->stream, &stream_events, dial);

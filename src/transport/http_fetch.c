@@ -158,11 +158,10 @@ static void fail(fl_fetch *fetch, fl_status status, const char *what)
     finish(fetch, &why);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_fetch *fetch = user;
+    fl_fetch *fetch = FL_LIST_ENTRY(timer, fl_fetch, timer);
 
-    (void)timer;
     if (fetch->fn == NULL)
         fl_http_pool_close(fetch->pool);
     else
@@ -343,7 +342,7 @@ static fl_fetch *make(fl_loop *loop, const fl_fetch_request *request)
     fl_buf_init(&fetch->target, TARGET_MAX);
     fl_buf_init(&fetch->body, MAX_REQUEST);
     fl_buf_init(&fetch->answer, max > 0 ? max : MAX_BODY);
-    fl_timer_init(&fetch->timer, loop, on_timer, fetch);
+    fl_timer_init(&fetch->timer, loop, on_timer);
     for (size_t i = 0; i < FL_FETCH_WANTS; i++)
         fetch->want[i] = request->want[i];
     return fetch;

@@ -24,7 +24,7 @@ enum {
 
 static const fl_http_call_events call_events;
 
-static void on_timer(fl_timer *timer, void *user);
+static void on_timer(fl_timer *timer);
 
 void fl_flight_init(fl_flight *flight, const fl_http_site *site,
                     const fl_flight_events *events)
@@ -34,7 +34,7 @@ void fl_flight_init(fl_flight *flight, const fl_http_site *site,
     fl_buf_init(&flight->target, TARGET_MAX);
     fl_buf_init(&flight->text, site->max_body);
     fl_sse_init(&flight->sse, site->max_body);
-    fl_timer_init(&flight->timer, site->loop, on_timer, flight);
+    fl_timer_init(&flight->timer, site->loop, on_timer);
 }
 
 static void empty(fl_buf *buf)
@@ -189,11 +189,10 @@ static void try_again(fl_flight *flight)
     finish(flight, &why);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_flight *flight = user;
+    fl_flight *flight = FL_LIST_ENTRY(timer, fl_flight, timer);
 
-    (void)timer;
     if (flight->is_lasting) {
         fl_http_call_cancel(&flight->call);
         finish(flight, NULL);

@@ -18,11 +18,10 @@
 
 enum { IDLE_MS = 30000 };
 
-static void on_gone(fl_timer *timer, void *user)
+static void on_gone(fl_timer *timer)
 {
-    fl_http_pool *pool = user;
+    fl_http_pool *pool = FL_LIST_ENTRY(timer, fl_http_pool, gone);
 
-    (void)timer;
     pool->on_gone(pool->user);
 }
 
@@ -53,7 +52,7 @@ fl_status fl_http_pool_new(fl_loop *loop, const fl_http_pool_options *options,
     fl_list_init(&pool->dials);
     fl_list_init(&pool->dying);
     fl_list_init(&pool->waiting);
-    fl_timer_init(&pool->gone, loop, on_gone, pool);
+    fl_timer_init(&pool->gone, loop, on_gone);
     if (!copy(&pool->host, options->connect.host) ||
         !copy(&pool->path, options->connect.path) ||
         !copy(&pool->server_name, options->connect.server_name) ||

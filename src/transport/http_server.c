@@ -119,11 +119,10 @@ void fl_http_listener_settle(fl_http_hub *hub)
 
 /* Whoever is owed an answer keeps his connection as long as his link lives,
  * which is for the owner of the links to say; who only stays is shown out. */
-static void on_closer(fl_timer *timer, void *user)
+static void on_closer(fl_timer *timer)
 {
-    fl_http_hub *hub = user;
+    fl_http_hub *hub = FL_LIST_ENTRY(timer, fl_http_hub, closer);
 
-    (void)timer;
     for (fl_list *node = hub->conns.next; node != &hub->conns;) {
         fl_http_conn *conn = FL_LIST_ENTRY(node, fl_http_conn, node);
         node = node->next;
@@ -217,7 +216,7 @@ void fl_http_close_listener(fl_listener *listener)
     hub->closing = self;
     hub->sockets.leaving = true;
     fl_acceptor_close(self->acceptor);
-    fl_timer_init(&hub->closer, hub->loop, on_closer, hub);
+    fl_timer_init(&hub->closer, hub->loop, on_closer);
     if (hub->options.drain_ms != FL_NEVER)
         fl_timer_start(&hub->closer, hub->options.drain_ms);
     for (fl_list *node = hub->conns.next; node != &hub->conns;) {

@@ -109,12 +109,11 @@ static void forget_old(fl_http_session *session)
     settle_budget(session);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_http_session *session = user;
+    fl_http_session *session = FL_LIST_ENTRY(timer, fl_http_session, timer);
     uint64_t limit = session->hub->options.http.session_idle_ms;
 
-    (void)timer;
     if (session->link.state == FL_LINK_CLOSING) {
         end(session);
         return;
@@ -163,7 +162,7 @@ static fl_http_session *make(fl_http_conn *conn)
     session->caller->named++;
     fl_list_init(&session->turns);
     fl_list_init(&session->node);
-    fl_timer_init(&session->timer, conn->hub->loop, on_timer, session);
+    fl_timer_init(&session->timer, conn->hub->loop, on_timer);
     return session;
 }
 

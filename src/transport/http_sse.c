@@ -29,12 +29,11 @@ typedef struct sse_link {
     char id[FL_HTTP_ID];
 } sse_link;
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    sse_link *self = user;
+    sse_link *self = FL_LIST_ENTRY(timer, sse_link, timer);
     fl_error why;
 
-    (void)timer;
     if (self->turn != NULL) {
         fl_http_turn_finish(self->turn);
         fl_http_turn_free(self->turn);
@@ -85,7 +84,7 @@ static fl_status make(fl_http_conn *conn, sse_link **out)
     self->hub = fl_http_hub_ref(hub);
     self->caller = conn->caller;
     self->caller->named++;
-    fl_timer_init(&self->timer, hub->loop, on_timer, self);
+    fl_timer_init(&self->timer, hub->loop, on_timer);
     fl_status rc = enter_hub(self);
     if (rc != FL_OK) {
         fl_link_unref(&self->link);

@@ -29,13 +29,12 @@ typedef struct stateless_link {
     char peer[48];
 } stateless_link;
 
-static void end(fl_timer *timer, void *user)
+static void end(fl_timer *timer)
 {
-    stateless_link *self = user;
+    stateless_link *self = FL_LIST_ENTRY(timer, stateless_link, timer);
     fl_list *node;
     fl_error why;
 
-    (void)timer;
     while ((node = fl_list_take(&self->turns)) != NULL) {
         fl_http_turn *turn = FL_LIST_ENTRY(node, fl_http_turn, session_node);
         if (turn->phase == FL_HTTP_WAITING && turn->exchange != NULL) {
@@ -69,7 +68,7 @@ static fl_link *make(const fl_http_turn *turn)
     self->hub = fl_http_hub_ref(hub);
     self->conn = conn;
     fl_list_init(&self->turns);
-    fl_timer_init(&self->timer, hub->loop, end, self);
+    fl_timer_init(&self->timer, hub->loop, end);
     snprintf(self->peer, sizeof self->peer, "%s", conn->caller->name);
     if (fl_link_move(&self->link, FL_LINK_ACTIVE) != FL_OK) {
         fl_link_unref(&self->link);

@@ -25,7 +25,7 @@ enum {
     TEXT_KEPT = 64 * 1024, /* of the hub's buffer, between two events */
 };
 
-static void on_timer(fl_timer *timer, void *user);
+static void on_timer(fl_timer *timer);
 
 static fl_http_turn *make(void)
 {
@@ -80,7 +80,7 @@ fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange)
         .asked = turn->asked,
     };
     ask_nothing(turn->asked, hub);
-    fl_timer_init(&turn->timer, hub->loop, on_timer, turn);
+    fl_timer_init(&turn->timer, hub->loop, on_timer);
     fl_list_init(&turn->session_node);
     fl_list_append(&conn->turns, &turn->node);
     fl_exchange_set_user(exchange, turn);
@@ -428,11 +428,10 @@ static void give_up(fl_http_turn *turn)
         abandon(turn);
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_http_turn *turn = user;
+    fl_http_turn *turn = FL_LIST_ENTRY(timer, fl_http_turn, timer);
 
-    (void)timer;
     if (turn->socket) {
         fl_ws_h2_gone(turn);
         return;

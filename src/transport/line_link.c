@@ -177,11 +177,10 @@ static void check_idle(fl_line_link *line)
     }
 }
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fl_line_link *line = user;
+    fl_line_link *line = FL_LIST_ENTRY(timer, fl_line_link, timer);
 
-    (void)timer;
     if (line->link.state == FL_LINK_CLOSING)
         fl_line_link_end(line);
     else if (line->ended)
@@ -237,7 +236,7 @@ void fl_line_link_init(fl_line_link *line, const fl_transport *transport,
     line->hooks = hooks;
     line->settings = settings;
     fl_lines_init(&line->lines, FL_LINES_ANY, settings->max_message);
-    fl_timer_init(&line->timer, loop, on_timer, line);
+    fl_timer_init(&line->timer, loop, on_timer);
 }
 
 void fl_line_link_attach(fl_line_link *line, fl_stream *stream)

@@ -50,12 +50,11 @@ static void on_active(fl_line_link *line)
     fl_timer_start(&((child_link *)line)->opening, 0);
 }
 
-static void on_opening(fl_timer *timer, void *user)
+static void on_opening(fl_timer *timer)
 {
-    child_link *link = user;
+    child_link *link = FL_LIST_ENTRY(timer, child_link, opening);
     fl_link *self = &link->line.link;
 
-    (void)timer;
     if (self->state != FL_LINK_ACTIVE)
         return;
     fl_stream_pause(link->line.stream, false);
@@ -272,7 +271,7 @@ fl_status fl_stdio_connect(fl_loop *loop, const fl_address *address,
              options->label != NULL ? options->label : "");
     fl_lines_init(&link->stderr_lines, FL_LINES_ANY, STDERR_LINE_MAX);
     fl_last_words_init(&link->words);
-    fl_timer_init(&link->opening, loop, on_opening, link);
+    fl_timer_init(&link->opening, loop, on_opening);
     fl_line_link_init(&link->line, &fl_transport_stdio, loop, false,
                       &client_hooks, &link->settings);
     link->line.link.events = events;

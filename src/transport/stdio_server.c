@@ -123,11 +123,10 @@ static void hand_over(stdio_listener *listener)
     fl_link_unref(self);
 }
 
-static void on_later(fl_timer *timer, void *user)
+static void on_later(fl_timer *timer)
 {
-    stdio_listener *listener = user;
+    stdio_listener *listener = FL_LIST_ENTRY(timer, stdio_listener, later);
 
-    (void)timer;
     if (!listener->closing) {
         hand_over(listener);
         return;
@@ -192,7 +191,7 @@ fl_status fl_stdio_listen(fl_loop *loop, const fl_address *address,
         .events = events,
         .user = user,
     };
-    fl_timer_init(&listener->later, loop, on_later, listener);
+    fl_timer_init(&listener->later, loop, on_later);
     fl_timer_start(&listener->later, 0);
     *out = &listener->listener;
     return FL_OK;

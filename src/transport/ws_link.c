@@ -57,7 +57,7 @@ void fl_ws_link_init(fl_ws_link *ws, const fl_transport *transport,
     fl_link_init(&ws->link, transport, loop, server);
     ws->hooks = hooks;
     ws->settings = settings;
-    fl_timer_init(&ws->timer, loop, fl_ws_watch_run_out, ws);
+    fl_timer_init(&ws->timer, loop, fl_ws_watch_run_out);
 }
 
 static void drop_frames(fl_ws_link *ws)

@@ -30,7 +30,7 @@ FL_MUST_USE fl_status fl_ws_link_control(fl_ws_link *ws, fl_ws_kind kind,
                                          fl_span body);
 
 /* ws_watch.c: the timer, whatever it is for. */
-void fl_ws_watch_run_out(fl_timer *timer, void *user);
+void fl_ws_watch_run_out(fl_timer *timer);
 /* The socket is open. */
 void fl_ws_watch_open(fl_ws_link *ws);
 /* The first message came: from here on idleness counts. */

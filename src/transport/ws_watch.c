@@ -244,11 +244,10 @@ static void look_round(fl_ws_link *ws)
         schedule(ws);
 }
 
-void fl_ws_watch_run_out(fl_timer *timer, void *user)
+void fl_ws_watch_run_out(fl_timer *timer)
 {
-    fl_ws_link *ws = user;
+    fl_ws_link *ws = FL_LIST_ENTRY(timer, fl_ws_link, timer);
 
-    (void)timer;
     fl_link_ref(&ws->link);
     if (ws->link.state == FL_LINK_ACTIVE)
         look_round(ws);

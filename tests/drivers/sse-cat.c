@@ -47,7 +47,7 @@ static void wait(void)
     fl_timer_start(&cat.again, asked != UINT64_MAX ? asked : RETRY_MS);
 }
 
-static void ask(fl_timer *timer, void *user)
+static void ask(fl_timer *timer)
 {
     fl_span last = fl_buf_view(&cat.flight.sse.last_id);
     bool may_say = last.len > 0 && fl_field_value_ok(last);
@@ -58,7 +58,6 @@ static void ask(fl_timer *timer, void *user)
     };
 
     (void)timer;
-    (void)user;
     if (fl_flight_start(&cat.flight,
                         &(fl_flight_request){.method = FL_SPAN("GET"),
                                              .target = cat.target,
@@ -138,10 +137,10 @@ static fl_status open_pool(const char *host, fl_tls *tls)
 
 static void run(void)
 {
-    fl_timer_init(&cat.again, cat.loop, ask, NULL);
+    fl_timer_init(&cat.again, cat.loop, ask);
     fl_flight_init(&cat.flight, &cat.site, &events);
     cat.flight.follows_all = true;
-    ask(NULL, NULL);
+    ask(NULL);
     while (!cat.gone)
         fl_loop_run(cat.loop);
     fl_http_pool_free(cat.site.pool);

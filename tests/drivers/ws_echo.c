@@ -249,10 +249,9 @@ static const fl_stream_events events = {
     .on_closed = on_closed,
 };
 
-static void on_patience(fl_timer *timer, void *user)
+static void on_patience(fl_timer *timer)
 {
-    (void)timer;
-    hang_up(user);
+    hang_up(FL_LIST_ENTRY(timer, ws_echo, patience));
 }
 
 bool ws_echo_begin(ws_echo *echo, ws_shop *shop, fl_stream *stream,
@@ -262,7 +261,7 @@ bool ws_echo_begin(ws_echo *echo, ws_shop *shop, fl_stream *stream,
     echo->stream = stream;
     echo->agreed = *agreed;
     fl_buf_init(&echo->held, HELD_MAX);
-    fl_timer_init(&echo->patience, shop->loop, on_patience, echo);
+    fl_timer_init(&echo->patience, shop->loop, on_patience);
     if (fl_ws_pack_new(agreed, &echo->pack) != FL_OK)
         return false;
     if (fl_ws_init(&echo->ws, &shop->settings, agreed, &shop->pool) != FL_OK) {

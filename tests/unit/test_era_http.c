@@ -24,12 +24,11 @@ static struct wire {
     char cancelled[64];
 } wire;
 
-static void on_timer(fl_timer *timer, void *user)
+static void on_timer(fl_timer *timer)
 {
-    fake *self = user;
+    fake *self = FL_LIST_ENTRY(timer, fake, timer);
     fl_error why = {.status = FL_OK};
 
-    (void)timer;
     if (self->link.state == FL_LINK_CLOSING) {
         wire.link = NULL;
         fl_link_ended(&self->link, &why);
@@ -53,7 +52,7 @@ static fl_status fake_connect(fl_loop *loop, const fl_address *address,
     fl_link_init(&self->link, &fake_transport, loop, false);
     self->link.events = events;
     self->link.user = user;
-    fl_timer_init(&self->timer, loop, on_timer, self);
+    fl_timer_init(&self->timer, loop, on_timer);
     fl_timer_start(&self->timer, 0);
     assert_int_equal(fl_link_move(&self->link, FL_LINK_CONNECTING), FL_OK);
     wire.link = self;

@@ -317,17 +317,15 @@ static uint64_t wall_ms(void)
     return fl_clock_now(&clock);
 }
 
-static void on_far(fl_timer *timer, void *user)
+static void on_far(fl_timer *timer)
 {
     (void)timer;
-    (void)user;
 }
 
-static void on_near(fl_timer *timer, void *user)
+static void on_near(fl_timer *timer)
 {
-    struct sleeper *sleeper = user;
+    struct sleeper *sleeper = FL_LIST_ENTRY(timer, struct sleeper, near);
 
-    (void)timer;
     sleeper->fired_ms = wall_ms();
     fl_timer_stop(&sleeper->far);
 }
@@ -356,8 +354,8 @@ static void test_loop_knows_the_time_when_it_is_woken(void **state)
     pthread_t thread;
 
     (void)state;
-    fl_timer_init(&sleeper.far, sleeper.loop, on_far, &sleeper);
-    fl_timer_init(&sleeper.near, sleeper.loop, on_near, &sleeper);
+    fl_timer_init(&sleeper.far, sleeper.loop, on_far);
+    fl_timer_init(&sleeper.near, sleeper.loop, on_near);
     fl_timer_start(&sleeper.far, 60000);
     assert_int_equal(pthread_create(&thread, NULL, wake_late, &sleeper), 0);
     fl_loop_run(sleeper.loop);

@@ -39,16 +39,20 @@ static void go_to(bench *b, uint64_t now)
     fl_loop_step(b->loop);
 }
 
-static void count(fl_timer *timer, void *user)
+typedef struct counter {
+    fl_timer timer;
+    int runs;
+} counter;
+
+static void count(fl_timer *timer)
 {
-    (void)timer;
-    ++*(int *)user;
+    FL_LIST_ENTRY(timer, counter, timer)->runs++;
 }
 
-static void test_timer_is_48_bytes(void **state)
+static void test_timer_is_40_bytes(void **state)
 {
     (void)state;
-    assert_int_equal(sizeof(fl_timer), 48);
+    assert_int_equal(sizeof(fl_timer), 40);
 }
 
 static void test_timer_runs_when_due_and_not_a_millisecond_before(void **state)
@@ -62,19 +66,18 @@ static void test_timer_runs_when_due_and_not_a_millisecond_before(void **state)
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         for (size_t j = 0; j < sizeof waits / sizeof *waits; j++) {
             bench b;
-            fl_timer timer;
-            int runs = 0;
+            counter c = {.runs = 0};
             bench_init(&b, starts[i]);
-            fl_timer_init(&timer, b.loop, count, &runs);
-            fl_timer_start(&timer, waits[j]);
+            fl_timer_init(&c.timer, b.loop, count);
+            fl_timer_start(&c.timer, waits[j]);
             go_to(&b, starts[i] + waits[j] - 1);
-            assert_int_equal(runs, 0);
-            assert_true(fl_timer_running(&timer));
+            assert_int_equal(c.runs, 0);
+            assert_true(fl_timer_running(&c.timer));
             go_to(&b, starts[i] + waits[j]);
-            assert_int_equal(runs, 1);
-            assert_false(fl_timer_running(&timer));
+            assert_int_equal(c.runs, 1);
+            assert_false(fl_timer_running(&c.timer));
             go_to(&b, starts[i] + 10 * waits[j]);
-            assert_int_equal(runs, 1);
+            assert_int_equal(c.runs, 1);
             fl_loop_free(b.loop);
         }
 }
@@ -82,91 +85,90 @@ static void test_timer_runs_when_due_and_not_a_millisecond_before(void **state)
 static void test_timer_restarted_waits_anew(void **state)
 {
     bench b;
-    fl_timer timer;
-    int runs = 0;
+    counter c = {.runs = 0};
 
     (void)state;
     bench_init(&b, 7);
-    fl_timer_init(&timer, b.loop, count, &runs);
-    fl_timer_start(&timer, 100);
+    fl_timer_init(&c.timer, b.loop, count);
+    fl_timer_start(&c.timer, 100);
     go_to(&b, 100);
-    fl_timer_start(&timer, 100);
+    fl_timer_start(&c.timer, 100);
     go_to(&b, 199);
-    assert_int_equal(runs, 0);
+    assert_int_equal(c.runs, 0);
     go_to(&b, 200);
-    assert_int_equal(runs, 1);
+    assert_int_equal(c.runs, 1);
     fl_loop_free(b.loop);
 }
 
 static void test_timer_stopped_never_runs(void **state)
 {
     bench b;
-    fl_timer timer;
-    int runs = 0;
+    counter c = {.runs = 0};
 
     (void)state;
     bench_init(&b, 7);
-    fl_timer_init(&timer, b.loop, count, &runs);
-    fl_timer_stop(&timer);
-    fl_timer_start(&timer, 50);
-    fl_timer_stop(&timer);
-    fl_timer_stop(&timer);
+    fl_timer_init(&c.timer, b.loop, count);
+    fl_timer_stop(&c.timer);
+    fl_timer_start(&c.timer, 50);
+    fl_timer_stop(&c.timer);
+    fl_timer_stop(&c.timer);
     go_to(&b, 1000);
-    assert_int_equal(runs, 0);
+    assert_int_equal(c.runs, 0);
     fl_loop_free(b.loop);
 }
 
-static void restart_at_once(fl_timer *timer, void *user)
+static void restart_at_once(fl_timer *timer)
 {
-    ++*(int *)user;
+    FL_LIST_ENTRY(timer, counter, timer)->runs++;
     fl_timer_start(timer, 0);
 }
 
 static void test_timer_that_restarts_itself_runs_once_a_turn(void **state)
 {
     bench b;
-    fl_timer timer;
-    int runs = 0;
+    counter c = {.runs = 0};
 
     (void)state;
     bench_init(&b, 7);
-    fl_timer_init(&timer, b.loop, restart_at_once, &runs);
-    fl_timer_start(&timer, 0);
+    fl_timer_init(&c.timer, b.loop, restart_at_once);
+    fl_timer_start(&c.timer, 0);
     for (int i = 1; i <= 3; i++) {
         fl_loop_step(b.loop);
-        assert_int_equal(runs, i);
+        assert_int_equal(c.runs, i);
         assert_int_equal(fl_loop_timeout(b.loop), 0);
     }
-    fl_timer_stop(&timer);
+    fl_timer_stop(&c.timer);
     fl_loop_free(b.loop);
 }
 
-static void stop_it(fl_timer *timer, void *user)
+typedef struct pair {
+    fl_timer first;
+    counter second;
+} pair;
+
+static void stop_it(fl_timer *timer)
 {
-    (void)timer;
-    fl_timer_stop(user);
+    fl_timer_stop(&FL_LIST_ENTRY(timer, pair, first)->second.timer);
 }
 
 static void test_timer_can_be_stopped_by_one_of_the_same_turn(void **state)
 {
     bench b;
-    fl_timer first, second;
-    int runs = 0;
+    pair two = {0};
 
     (void)state;
     bench_init(&b, 7);
-    fl_timer_init(&first, b.loop, stop_it, &second);
-    fl_timer_init(&second, b.loop, count, &runs);
-    fl_timer_start(&first, 10);
-    fl_timer_start(&second, 10);
+    fl_timer_init(&two.first, b.loop, stop_it);
+    fl_timer_init(&two.second.timer, b.loop, count);
+    fl_timer_start(&two.first, 10);
+    fl_timer_start(&two.second.timer, 10);
     go_to(&b, 100);
-    assert_int_equal(runs, 0);
+    assert_int_equal(two.second.runs, 0);
     fl_loop_free(b.loop);
 }
 
-static void free_it(fl_timer *timer, void *user)
+static void free_it(fl_timer *timer)
 {
-    (void)user;
     free(timer);
 }
 
@@ -178,7 +180,7 @@ static void test_timer_may_free_the_memory_it_lies_in(void **state)
     (void)state;
     assert_non_null(timer);
     bench_init(&b, 7);
-    fl_timer_init(timer, b.loop, free_it, NULL);
+    fl_timer_init(timer, b.loop, free_it);
     fl_timer_start(timer, 10);
     go_to(&b, 17);
     fl_loop_free(b.loop);
@@ -187,16 +189,15 @@ static void test_timer_may_free_the_memory_it_lies_in(void **state)
 static void test_timer_for_ever_does_not_run(void **state)
 {
     bench b;
-    fl_timer timer;
-    int runs = 0;
+    counter c = {.runs = 0};
 
     (void)state;
     bench_init(&b, 7);
-    fl_timer_init(&timer, b.loop, count, &runs);
-    fl_timer_start(&timer, UINT64_MAX);
+    fl_timer_init(&c.timer, b.loop, count);
+    fl_timer_start(&c.timer, UINT64_MAX);
     go_to(&b, UINT64_C(1) << 47);
-    assert_int_equal(runs, 0);
-    fl_timer_stop(&timer);
+    assert_int_equal(c.runs, 0);
+    fl_timer_stop(&c.timer);
     fl_loop_free(b.loop);
 }
 
@@ -209,11 +210,10 @@ typedef struct entry {
     bool is_running;
 } entry;
 
-static void check_due(fl_timer *timer, void *user)
+static void check_due(fl_timer *timer)
 {
-    entry *e = user;
+    entry *e = FL_LIST_ENTRY(timer, entry, timer);
 
-    (void)timer;
     assert_true(e->is_running);
     assert_true(e->due <= e->bench->now);
     e->is_running = false;
@@ -245,7 +245,7 @@ static void test_timer_wheel_agrees_with_a_plain_list(void **state)
     bench_init(&b, 123456789);
     for (size_t i = 0; i < MANY; i++) {
         entries[i] = (entry){.bench = &b};
-        fl_timer_init(&entries[i].timer, b.loop, check_due, &entries[i]);
+        fl_timer_init(&entries[i].timer, b.loop, check_due);
     }
     for (int round = 0; round < 4000; round++) {
         for (int change = rand() % 8; change > 0; change--) {
@@ -270,16 +270,15 @@ static void test_timer_wheel_agrees_with_a_plain_list(void **state)
 static void test_timer_keeps_the_loop_running_by_the_real_clock(void **state)
 {
     fl_loop *loop = fl_loop_new();
-    fl_timer timer;
-    int runs = 0;
+    counter c = {.runs = 0};
 
     (void)state;
     assert_non_null(loop);
-    fl_timer_init(&timer, loop, count, &runs);
-    fl_timer_start(&timer, 20);
+    fl_timer_init(&c.timer, loop, count);
+    fl_timer_start(&c.timer, 20);
     uint64_t before = fl_loop_now(loop);
     fl_loop_run(loop);
-    assert_int_equal(runs, 1);
+    assert_int_equal(c.runs, 1);
     assert_true(fl_loop_now(loop) - before >= 20);
     fl_loop_free(loop);
 }
@@ -287,7 +286,7 @@ static void test_timer_keeps_the_loop_running_by_the_real_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_timer_is_48_bytes),
+        cmocka_unit_test(test_timer_is_40_bytes),
         cmocka_unit_test(test_timer_runs_when_due_and_not_a_millisecond_before),
         cmocka_unit_test(test_timer_restarted_waits_anew),
         cmocka_unit_test(test_timer_stopped_never_runs),
