@@ -1,5 +1,5 @@
 /*
- * siphash.h - SipHash-1-3, the keyed hash behind fl_map.
+ * siphash.h - SipHash-1-3, the keyed hash behind fl_map and fl_index.
  *
  * With a key the peer does not know, it cannot choose keys that collide. One
  * round per word and three at the end are enough for a hash table whose
