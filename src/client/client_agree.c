@@ -130,7 +130,7 @@ static void try_later(fl_client *client, const fl_error *why)
 /* HTTP's own words about a request that opens the conversation. */
 static void judge_http(fl_client *client, fl_sign sign, const fl_answer *answer)
 {
-    const fl_error *blame = client->link->blame;
+    const fl_error *blame = fl_link_blame(client->link);
     bool denied = sign == FL_SIGN_DENIED;
     int http = fl_era_http_status(answer->error);
     char what[64];
@@ -163,7 +163,7 @@ static void fall_back(fl_client *client, const fl_answer *answer,
                       fl_span versions)
 {
     fl_agreement *agreement = &client->agreement;
-    const fl_error *blame = client->link->blame;
+    const fl_error *blame = fl_link_blame(client->link);
 
     agreement->verdict = FL_ERA_AUTO;
     if (agreement->wanted == FL_ERA_MODERN && versions.len > 0)
@@ -343,7 +343,7 @@ static const fl_revision *newest(void)
 static void judge_refusal(fl_client *client, const fl_answer *answer)
 {
     fl_agreement *agreement = &client->agreement;
-    const fl_error *blame = client->link->blame;
+    const fl_error *blame = fl_link_blame(client->link);
     int http =
         client->streams ? fl_era_http_status(answer->error) : FL_HTTP_NONE;
     fl_sign sign =

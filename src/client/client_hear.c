@@ -16,7 +16,7 @@ enum { TEXT_MAX = 64 * 1024 * 1024 };
 static void answer_request(fl_client *client, fl_request *request,
                            const fl_msg *msg)
 {
-    const fl_error *blame = client->link->blame;
+    const fl_error *blame = fl_link_blame(client->link);
     fl_answer answer = {.status = FL_OK, .result = msg->result};
     fl_buf text;
 

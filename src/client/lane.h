@@ -21,8 +21,8 @@
 typedef struct fl_lane_events {
     /* Agreed; again after each outage. */
     void (*on_ready)(void *user);
-    /* Whatever the server says, before it is ready too. link->blame says why
-     * the transport made an error up, as for any link. */
+    /* Whatever the server says, before it is ready too. fl_link_blame() says
+     * why the transport made an error up, as for any link. */
     void (*on_message)(void *user, const fl_msg *msg, fl_reply reply);
     /* Room again, after fl_lane_send() said FL_BUSY. */
     void (*on_writable)(void *user);

@@ -43,8 +43,8 @@ static void take_answer(fl_talk *talk, const fl_msg *msg)
         return;
     talk->heard = talk->settled = true;
     talk->stray = !fl_msg_id_equal(msg->id, fl_span_of(talk->id));
-    if (talk->link->blame != NULL)
-        talk->why = *talk->link->blame;
+    if (fl_link_blame(talk->link) != NULL)
+        talk->why = *fl_link_blame(talk->link);
     fl_buf_clear(&talk->text);
     if (fl_buf_append(&talk->text, msg->text) != FL_OK ||
         fl_msg_read(fl_buf_view(&talk->text), &talk->msg, &fault) != FL_OK)

@@ -153,15 +153,16 @@ static bool retry(fl_errand *errand, const fl_msg *msg)
 static bool was_lost(fl_errand *errand)
 {
     const fl_link *link = fl_lane_link(errand->back->lane);
+    const fl_error *blame = fl_link_blame(link);
 
-    if (link->blame == NULL)
+    if (blame == NULL)
         return false;
     if (link->unsent) {
-        fl_health_lost(errand->back->replica, link->blame);
-        fl_back_defer(errand, link->blame);
+        fl_health_lost(errand->back->replica, blame);
+        fl_back_defer(errand, blame);
     } else {
-        fl_health_failed(errand->back->replica, link->blame);
-        fl_back_lose(errand, link->blame);
+        fl_health_failed(errand->back->replica, blame);
+        fl_back_lose(errand, blame);
     }
     return true;
 }
@@ -169,7 +170,7 @@ static bool was_lost(fl_errand *errand)
 /* Nobody is there to be told. */
 static void hear_parked(fl_errand *errand, const fl_msg *msg)
 {
-    const fl_error *blame = fl_lane_link(errand->back->lane)->blame;
+    const fl_error *blame = fl_link_blame(fl_lane_link(errand->back->lane));
 
     if (blame != NULL)
         fl_to_legacy_lost(errand, blame);
@@ -216,7 +217,7 @@ static void hear_answer(fl_back *back, const fl_msg *msg)
     fl_errand *errand =
         fl_numbers_get(&back->numbers, fl_numbers_read(msg->id));
 
-    if (back->lane != NULL && fl_lane_link(back->lane)->blame == NULL) {
+    if (back->lane != NULL && fl_link_blame(fl_lane_link(back->lane)) == NULL) {
         fl_health_answered(back->replica);
         fl_backoff_reset(&back->backoff);
     }

@@ -110,7 +110,7 @@ static void on_answered(void *user, const fl_msg *msg, const fl_error *why)
     fl_probe *probe = &replica->health.probe;
     const fl_back *back = probe->back; /* it is there while there is a word */
     const fl_error *blame = msg != NULL && back->lane != NULL
-                                ? fl_lane_link(back->lane)->blame
+                                ? fl_link_blame(fl_lane_link(back->lane))
                                 : NULL;
 
     (void)why; /* the conversation has ended, and that was noted */

@@ -75,7 +75,7 @@ static void refuse(fl_caller *caller, const fl_msg *msg, fl_reply reply)
 static void take_answer(fl_caller *caller, const fl_msg *msg)
 {
     fl_worker *worker = caller->worker;
-    const fl_error *blame = fl_lane_link(caller->lane)->blame;
+    const fl_error *blame = fl_link_blame(fl_lane_link(caller->lane));
     fl_flight *flight =
         fl_numbers_get(&caller->numbers, fl_numbers_read(msg->id));
 

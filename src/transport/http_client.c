@@ -368,6 +368,11 @@ static fl_span about(const fl_link *link)
     return ((const fl_http_client *)link)->about;
 }
 
+static const fl_error *blame(const fl_link *link)
+{
+    return ((const fl_http_client *)link)->blame;
+}
+
 static bool cancel_in(fl_list *list, fl_span id)
 {
     for (fl_list *at = list->next; at != list; at = at->next) {
@@ -438,7 +443,8 @@ static void free_link(fl_link *link)
         .name = (kind),                                                        \
         .traits = FL_LINK_NETWORK | FL_LINK_RECONNECTS | (more_traits),        \
         .send = send, .relay = relay, .answer = answer, .close = close_link,   \
-        .cancel = cancel, .about = about, .free = free_link, .info = info,     \
+        .cancel = cancel, .about = about, .blame = blame, .free = free_link,   \
+        .info = info,                                                          \
     }
 
 const fl_transport fl_http_client_transport = CLIENT_ROW("http", 0);

@@ -28,10 +28,10 @@ void fl_post_end(fl_post *post, const fl_msg *msg)
         client->gate = NULL;
     fl_link_ref(&client->link);
     if (msg != NULL) {
-        client->link.blame = post->blame.status != FL_OK ? &post->blame : NULL;
+        client->blame = post->blame.status != FL_OK ? &post->blame : NULL;
         client->link.unsent = post->unsent;
         fl_http_client_deliver(client, msg);
-        client->link.blame = NULL;
+        client->blame = NULL;
     }
     fl_post_free(post);
     fl_http_client_settle(client);

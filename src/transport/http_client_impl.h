@@ -79,8 +79,9 @@ struct fl_http_client {
     fl_list spares; /* posts that ended, clean */
     unsigned spare_count;
     fl_span about; /* while a message is delivered: whose stream it came by */
-    fl_list held;  /* behind `gate` */
-    fl_post *gate; /* notifications/initialized, until it has arrived */
+    const fl_error *blame; /* ... and why it is one of our own, or NULL */
+    fl_list held;          /* behind `gate` */
+    fl_post *gate;         /* notifications/initialized, until it has arrived */
     bool refused;
     fl_error why; /* of the end */
 

@@ -180,6 +180,11 @@ fl_span fl_link_about(const fl_link *link)
                                           : (fl_span){0};
 }
 
+const fl_error *fl_link_blame(const fl_link *link)
+{
+    return link->transport->blame != NULL ? link->transport->blame(link) : NULL;
+}
+
 void fl_link_cancel(fl_link *link, fl_span id)
 {
     if (may_send(link) && link->transport->cancel != NULL)

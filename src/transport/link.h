@@ -105,14 +105,9 @@ struct fl_link {
     unsigned refs;
     unsigned holds; /* requests in flight: a link with any is not idle */
     fl_link_state state;
-    bool server;       /* accepted by a listener: the peer is a client */
-    bool unsent;       /* with `blame`: nothing of the request has arrived */
-    uint16_t endpoint; /* of that; 0: the first */
-
-    /* During on_message: why the transport made this error up, in place of an
-     * answer that will not come. NULL: the message is the peer's. Its status
-     * is never FL_E_CLOSED or FL_E_CANCELLED: those are of our own doing. */
-    const fl_error *blame;
+    bool server; /* accepted by a listener: the peer is a client */
+    bool unsent; /* with fl_link_blame(): nothing of the request has arrived */
+    uint16_t endpoint; /* of the listener; 0: the first */
 };
 
 typedef struct fl_link_info {
@@ -194,6 +189,11 @@ void fl_link_cancel(fl_link *link, fl_span id);
  * came, so that it is most likely about that; empty where that cannot be told,
  * as on channels. */
 fl_span fl_link_about(const fl_link *link);
+
+/* During on_message: why the transport made this error up, in place of an
+ * answer that will not come. NULL: the message is the peer's. Its status is
+ * never FL_E_CLOSED or FL_E_CANCELLED: those are of our own doing. */
+const fl_error *fl_link_blame(const fl_link *link);
 
 /* Lets what was accepted leave, then closes. Harmless twice. */
 void fl_link_close(fl_link *link);

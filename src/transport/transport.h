@@ -65,6 +65,8 @@ struct fl_transport {
     /* During on_message: the id of our request that it came beside, on the
      * stream of that. NULL: nothing of the kind is known. */
     fl_span (*about)(const fl_link *link);
+    /* fl_link_blame(). NULL: this one makes nothing up. */
+    const fl_error *(*blame)(const fl_link *link);
     void (*close)(fl_link *link);
     void (*free)(fl_link *link); /* the last reference went */
     void (*info)(const fl_link *link, fl_link_info *info);
