@@ -447,6 +447,7 @@ static void free_front(fl_front *front)
     fl_front_forget_claim(front);
     fl_route_forget_recent(front);
     fl_front_forget_watched(front);
+    fl_mem_free(front->more);
     fl_mem_free(front);
 }
 
@@ -510,6 +511,16 @@ static const fl_link_events front_events = {
     .on_closed = on_closed,
 };
 
+fl_front_more *fl_front_get_more(fl_front *front)
+{
+    if (front->more == NULL) {
+        front->more = fl_mem_zalloc(sizeof *front->more);
+        if (front->more != NULL)
+            fl_list_init(&front->more->questions);
+    }
+    return front->more;
+}
+
 fl_status fl_front_open(fl_route *route, fl_link *link, unsigned max_in_flight)
 {
     fl_front *front = fl_mem_zalloc(sizeof *front);
@@ -525,7 +536,6 @@ fl_status fl_front_open(fl_route *route, fl_link *link, unsigned max_in_flight)
     front->principal = info.principal;
     front->max_in_flight = max_in_flight;
     fl_list_init(&front->errands);
-    fl_list_init(&front->questions);
     fl_list_init(&front->by_back);
     fl_list_append(&route->fronts, &front->node);
     link->events = &front_events;

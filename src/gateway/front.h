@@ -37,6 +37,17 @@ typedef struct fl_recent {
     fl_buf key;
 } fl_recent;
 
+/* What a client has that was asked something, has subscribed to a resource, or
+ * whose server is of the other era. */
+typedef struct fl_front_more {
+    fl_list questions;      /* of servers to its client, not answered yet */
+    uint64_t last_question; /* its number */
+    fl_introduction *claim; /* what a modern server is told of it, */
+    fl_introduction *task_claim;   /* and if it is to know of tasks; or NULL */
+    fl_map *watched;               /* URIs it has subscribed to, or NULL */
+    struct fl_modern_cell *modern; /* to_modern.c's of it, or NULL */
+} fl_front_more;
+
 /* There is one for every client, and most clients are idle: what few of them
  * have is allocated when they have it, and what many of them say alike is kept
  * once (gateway->introductions). */
@@ -50,14 +61,9 @@ struct fl_front {
     const fl_revision *revision; /* agreed on at initialize, or NULL */
     uint64_t principal;          /* the link's: the key it has shown, or 0 */
     fl_list errands;             /* oldest first */
-    fl_list questions;       /* of servers to its client, not answered yet */
-    uint64_t last_question;  /* its number */
-    fl_introduction *params; /* of its initialize, or NULL */
-    fl_introduction *claim;  /* what a modern server is told of it, */
-    fl_introduction *task_claim;   /* and if it is to know of tasks; or NULL */
-    fl_map *watched;               /* URIs it has subscribed to, or NULL */
-    fl_recent *recent;             /* or NULL */
-    struct fl_modern_cell *modern; /* to_modern.c's of it, or NULL */
+    fl_introduction *params;     /* of its initialize, or NULL */
+    fl_recent *recent;           /* or NULL */
+    fl_front_more *more;         /* or NULL */
     unsigned in_flight;
     unsigned max_in_flight;
     unsigned changed;   /* lists it is to be told of: front_tell.c */
@@ -68,11 +74,14 @@ struct fl_front {
     bool ended : 1; /* its client says no more, and so answers no question */
 };
 
-static_assert(sizeof(struct fl_front) <= 184, "an idle client stays small");
+static_assert(sizeof(struct fl_front) <= 136, "an idle client stays small");
 
 /* Takes the link over. FL_E_NOMEM: it is untouched. */
 FL_MUST_USE fl_status fl_front_open(fl_route *route, fl_link *link,
                                     unsigned max_in_flight);
+
+/* What few have, of this one. NULL: no memory. */
+FL_MUST_USE fl_front_more *fl_front_get_more(fl_front *front);
 
 /* front_open.c: initialize; and when its back can tell, the answer to it. */
 void fl_front_initialize(const fl_asker *asker, const fl_msg *msg);
@@ -113,6 +122,11 @@ void fl_front_say(fl_front *front, const fl_span *parts, size_t count);
 FL_MUST_USE fl_status fl_front_watch(fl_front *front, fl_span uri);
 void fl_front_unwatch(fl_front *front, fl_span uri);
 bool fl_front_watches(const fl_front *front, fl_span uri);
+/* All of them, or NULL: it never had one. */
+static inline const fl_map *fl_front_watched(const fl_front *front)
+{
+    return front->more != NULL ? front->more->watched : NULL;
+}
 void fl_front_forget_watched(fl_front *front);
 
 /* What it listens to is over, and it is told so. */

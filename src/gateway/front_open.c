@@ -277,9 +277,13 @@ bool fl_front_recall(fl_errand *errand)
 
 void fl_front_forget_claim(fl_front *front)
 {
-    fl_introduction_release(front->claim);
-    fl_introduction_release(front->task_claim);
-    front->claim = front->task_claim = NULL;
+    fl_front_more *more = front->more;
+
+    if (more == NULL)
+        return;
+    fl_introduction_release(more->claim);
+    fl_introduction_release(more->task_claim);
+    more->claim = more->task_claim = NULL;
 }
 
 /* What it has declared, as the server's revision has it, and that we carry. */
@@ -353,10 +357,13 @@ fl_span fl_front_claim(fl_front *front, const fl_revision *revision, bool tasks)
         .to = revision,
         .tasks = tasks,
     };
-    fl_introduction **claim = tasks ? &front->task_claim : &front->claim;
 
     if (front->revision == NULL) /* its initialize was refused */
         return (fl_span){0};
+    fl_front_more *more = fl_front_get_more(front);
+    if (more == NULL)
+        return (fl_span){0};
+    fl_introduction **claim = tasks ? &more->task_claim : &more->claim;
     if (*claim == NULL && make_claim(front, &adapt, claim) != FL_OK)
         return (fl_span){0};
     return fl_introduction_text(*claim);

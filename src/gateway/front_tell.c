@@ -61,32 +61,38 @@ void fl_front_say(fl_front *front, const fl_span *parts, size_t count)
 
 fl_status fl_front_watch(fl_front *front, fl_span uri)
 {
-    if (front->watched == NULL) {
-        front->watched = fl_mem_zalloc(sizeof *front->watched);
-        if (front->watched == NULL)
+    fl_front_more *more = fl_front_get_more(front);
+
+    if (more == NULL)
+        return FL_E_NOMEM;
+    if (more->watched == NULL) {
+        more->watched = fl_mem_zalloc(sizeof *more->watched);
+        if (more->watched == NULL)
             return FL_E_NOMEM;
-        fl_map_init(front->watched, WATCHED_MAX);
+        fl_map_init(more->watched, WATCHED_MAX);
     }
-    fl_status rc = fl_map_add(front->watched, uri, front);
+    fl_status rc = fl_map_add(more->watched, uri, front);
     return rc == FL_E_IN_USE ? FL_OK : rc;
 }
 
 void fl_front_unwatch(fl_front *front, fl_span uri)
 {
-    if (front->watched != NULL)
-        fl_map_remove(front->watched, uri);
+    if (fl_front_watched(front) != NULL)
+        fl_map_remove(front->more->watched, uri);
 }
 
 bool fl_front_watches(const fl_front *front, fl_span uri)
 {
-    return front->watched != NULL && fl_map_get(front->watched, uri) != NULL;
+    const fl_map *watched = fl_front_watched(front);
+
+    return watched != NULL && fl_map_get(watched, uri) != NULL;
 }
 
 void fl_front_forget_watched(fl_front *front)
 {
-    if (front->watched == NULL)
+    if (fl_front_watched(front) == NULL)
         return;
-    fl_map_deinit(front->watched);
-    fl_mem_free(front->watched);
-    front->watched = NULL;
+    fl_map_deinit(front->more->watched);
+    fl_mem_free(front->more->watched);
+    front->more->watched = NULL;
 }

@@ -59,12 +59,20 @@ void fl_inquiry_give(fl_reply reply, fl_span id, fl_span result)
     fl_reply_end(reply, parts, 5);
 }
 
+static void note(fl_front_more *more, fl_inquiry *inquiry)
+{
+    inquiry->number = ++more->last_question;
+    fl_list_append(&more->questions, &inquiry->by_front);
+}
+
 static fl_inquiry *inquiry_new(fl_back *back, fl_front *front,
                                const fl_msg *msg, fl_reply reply)
 {
     fl_span token = msg->inner.progress_token;
     fl_inquiry *inquiry =
-        fl_mem_zalloc(sizeof *inquiry + msg->id.len + token.len);
+        fl_front_get_more(front) != NULL
+            ? fl_mem_zalloc(sizeof *inquiry + msg->id.len + token.len)
+            : NULL;
 
     if (inquiry == NULL)
         return NULL;
@@ -79,8 +87,7 @@ static fl_inquiry *inquiry_new(fl_back *back, fl_front *front,
     inquiry->back = back;
     inquiry->reply = reply;
     inquiry->method = fl_method_of(msg);
-    inquiry->number = ++front->last_question;
-    fl_list_append(&front->questions, &inquiry->by_front);
+    note(front->more, inquiry);
     fl_list_append(&back->questions, &inquiry->by_back);
     return inquiry;
 }
@@ -139,13 +146,27 @@ bool fl_front_can(const fl_front *front, fl_method method, fl_span params)
     return false;
 }
 
-static size_t count(const fl_list *list)
+/* The question to its client that comes after `last`; the first, if that is
+ * NULL. */
+static fl_inquiry *next_open(const fl_front *front, const fl_inquiry *last)
+{
+    const fl_front_more *more = front->more;
+
+    if (more == NULL)
+        return NULL;
+    fl_list *node = last != NULL ? last->by_front.next : more->questions.next;
+    return node != &more->questions ? FL_LIST_ENTRY(node, fl_inquiry, by_front)
+                                    : NULL;
+}
+
+static bool is_asked_enough(const fl_front *front)
 {
     size_t n = 0;
 
-    for (fl_list *node = list->next; node != list; node = node->next)
+    for (const fl_inquiry *open = next_open(front, NULL); open != NULL;
+         open = next_open(front, open))
         n++;
-    return n;
+    return n >= OPEN_MAX;
 }
 
 static void pass_on(fl_front *front, fl_errand *errand, fl_back *back,
@@ -158,7 +179,7 @@ static void pass_on(fl_front *front, fl_errand *errand, fl_back *back,
     };
     fl_buf out;
 
-    if (count(&front->questions) >= OPEN_MAX) {
+    if (is_asked_enough(front)) {
         fl_inquiry_refuse(reply, msg->id, FL_RPC_BUSY, (fl_span){0});
         return;
     }
@@ -300,14 +321,11 @@ static uint64_t read_number(fl_span token)
 static fl_inquiry *find_by_client(const fl_front *front, fl_span id)
 {
     uint64_t number = read_number(id);
+    fl_inquiry *inquiry = next_open(front, NULL);
 
-    for (fl_list *node = front->questions.next; node != &front->questions;
-         node = node->next) {
-        fl_inquiry *inquiry = FL_LIST_ENTRY(node, fl_inquiry, by_front);
-        if (inquiry->number == number)
-            return inquiry;
-    }
-    return NULL;
+    while (inquiry != NULL && inquiry->number != number)
+        inquiry = next_open(front, inquiry);
+    return inquiry;
 }
 
 static void give(const fl_inquiry *inquiry, const fl_msg *msg)
@@ -349,19 +367,20 @@ fl_status fl_inquiry_ask(fl_errand *about, fl_method method, fl_span params,
     *out = NULL;
     if (front->ended)
         return FL_E_STATE;
-    if (count(&front->questions) >= OPEN_MAX)
+    if (is_asked_enough(front))
         return FL_E_LIMIT;
-    fl_inquiry *inquiry = fl_mem_zalloc(sizeof *inquiry);
+    fl_inquiry *inquiry = fl_front_get_more(front) != NULL
+                              ? fl_mem_zalloc(sizeof *inquiry)
+                              : NULL;
     if (inquiry == NULL)
         return FL_E_NOMEM;
     inquiry->front = front;
     inquiry->method = method;
-    inquiry->number = ++front->last_question;
     inquiry->fn = fn;
     inquiry->user = user;
     inquiry->about = about;
     fl_list_init(&inquiry->by_back);
-    fl_list_append(&front->questions, &inquiry->by_front);
+    note(front->more, inquiry);
     fl_status rc = ask(inquiry, about, fl_method_name(method), params);
     if (rc != FL_OK)
         inquiry_free(inquiry);
@@ -394,9 +413,8 @@ void fl_inquiry_progress(fl_front *front, const fl_msg *msg)
 {
     fl_span token = fl_json_get(msg->params, FL_SPAN("progressToken"));
 
-    for (fl_list *node = front->questions.next; node != &front->questions;
-         node = node->next) {
-        fl_inquiry *inquiry = FL_LIST_ENTRY(node, fl_inquiry, by_front);
+    for (fl_inquiry *inquiry = next_open(front, NULL); inquiry != NULL;
+         inquiry = next_open(front, inquiry)) {
         if (inquiry->token.len > 0 && fl_msg_id_equal(inquiry->token, token)) {
             fl_back_notify(inquiry->back, FL_METHOD_PROGRESS, msg->params);
             return;
@@ -406,9 +424,9 @@ void fl_inquiry_progress(fl_front *front, const fl_msg *msg)
 
 void fl_inquiries_lose_front(fl_front *front)
 {
-    while (!fl_list_empty(&front->questions)) {
-        fl_inquiry *inquiry =
-            FL_LIST_ENTRY(front->questions.next, fl_inquiry, by_front);
+    fl_inquiry *inquiry;
+
+    while ((inquiry = next_open(front, NULL)) != NULL) {
         if (inquiry->fn != NULL) {
             settle(inquiry, NULL);
             continue;

@@ -154,13 +154,14 @@ static bool is_first(const fl_back *back, const fl_front *front, fl_span uri)
 
 static void replay_watched(fl_back *back, const fl_front *front)
 {
+    const fl_map *watched = fl_front_watched(front);
     size_t at = 0;
     fl_span uri;
     void *value;
 
-    if (front->watched == NULL)
+    if (watched == NULL)
         return;
-    while (fl_map_next(front->watched, &at, &uri, &value))
+    while (fl_map_next(watched, &at, &uri, &value))
         if (is_first(back, front, uri))
             tell(back, FL_METHOD_SUBSCRIBE, "uri", uri);
 }
@@ -183,14 +184,15 @@ void fl_standing_replay(fl_back *back)
 void fl_standing_leave(fl_front *front)
 {
     fl_back *back = front->back;
+    const fl_map *watched = fl_front_watched(front);
     size_t at = 0;
     fl_span uri;
     void *value;
 
-    if (back->own || front->watched == NULL || !fl_back_is_ready(back) ||
+    if (back->own || watched == NULL || !fl_back_is_ready(back) ||
         fl_back_is_modern(back))
         return;
-    while (fl_map_next(front->watched, &at, &uri, &value))
+    while (fl_map_next(watched, &at, &uri, &value))
         if (!is_watched(back, uri))
             tell(back, FL_METHOD_UNSUBSCRIBE, "uri", uri);
 }

@@ -25,15 +25,17 @@ struct fl_modern_cell {
 /* NULL when there is no memory. */
 static struct fl_modern_cell *cell_of(fl_front *front)
 {
-    if (front->modern != NULL)
-        return front->modern;
-    front->modern = fl_mem_zalloc(sizeof *front->modern);
-    if (front->modern == NULL)
+    fl_front_more *more = fl_front_get_more(front);
+
+    if (more == NULL || more->modern != NULL)
+        return more != NULL ? more->modern : NULL;
+    more->modern = fl_mem_zalloc(sizeof *more->modern);
+    if (more->modern == NULL)
         return NULL;
-    fl_watching_init(&front->modern->lists, front, true);
-    fl_watching_init(&front->modern->resources, front, false);
-    fl_tasks_init(&front->modern->tasks);
-    return front->modern;
+    fl_watching_init(&more->modern->lists, front, true);
+    fl_watching_init(&more->modern->resources, front, false);
+    fl_tasks_init(&more->modern->tasks);
+    return more->modern;
 }
 
 static void set_level(fl_errand *errand, const fl_msg *msg)
@@ -84,7 +86,8 @@ bool fl_to_modern_takes(fl_errand *errand, const fl_msg *msg)
 
 bool fl_to_modern_answers(fl_errand *errand, const fl_msg *msg)
 {
-    struct fl_modern_cell *cell = errand->asker.front->modern;
+    const fl_front_more *more = errand->asker.front->more;
+    struct fl_modern_cell *cell = more != NULL ? more->modern : NULL;
 
     return fl_rounds_takes(errand, msg) || fl_mend_takes(errand, msg) ||
            (cell != NULL && fl_tasks_answer(&cell->tasks, errand, msg));
@@ -119,11 +122,13 @@ void fl_to_modern_free(fl_back *back)
 
 void fl_to_modern_left(fl_front *front)
 {
-    if (front->modern == NULL)
+    fl_front_more *more = front->more;
+
+    if (more == NULL || more->modern == NULL)
         return;
-    fl_watching_deinit(&front->modern->lists);
-    fl_watching_deinit(&front->modern->resources);
-    fl_tasks_deinit(&front->modern->tasks);
-    fl_mem_free(front->modern);
-    front->modern = NULL;
+    fl_watching_deinit(&more->modern->lists);
+    fl_watching_deinit(&more->modern->resources);
+    fl_tasks_deinit(&more->modern->tasks);
+    fl_mem_free(more->modern);
+    more->modern = NULL;
 }

@@ -39,7 +39,8 @@ bool fl_watching_is_wanted(const fl_watching *watching)
     const fl_front *front = watching->front;
 
     if (!watching->lists)
-        return front->watched != NULL && fl_map_count(front->watched) > 0;
+        return fl_front_watched(front) != NULL &&
+               fl_map_count(fl_front_watched(front)) > 0;
     for (size_t i = 0; i < CHANGES; i++)
         if (declares(capabilities_of(watching), changes[i].list,
                      FL_SPAN("listChanged")))
@@ -72,7 +73,7 @@ static void write_resources(const fl_front *front, fl_json_writer *writer)
 
     fl_json_key(writer, "resourceSubscriptions");
     fl_json_array(writer);
-    while (fl_map_next(front->watched, &at, &uri, &value))
+    while (fl_map_next(fl_front_watched(front), &at, &uri, &value))
         fl_json_raw(writer, uri);
     fl_json_array_end(writer);
 }
