@@ -127,7 +127,8 @@ static int begin_attempt(fl_stream *stream, const struct sockaddr *address)
         errno != EINTR)
         return -errno;
     fl_stream_weigh(stream);
-    return fl_poller_ask(&stream->loop->poller, &stream->in, EPOLLOUT);
+    return fl_poller_ask(&fl_stream_loop(stream)->poller, &stream->in,
+                         EPOLLOUT);
 }
 
 static void attempt(fl_stream *stream, const struct sockaddr *address)
@@ -184,8 +185,8 @@ static void look_up(fl_stream *stream)
 
     snprintf(port, sizeof port, "%u", connecting->port);
     connecting->lookup.data = connecting;
-    int rc = uv_getaddrinfo(&stream->loop->uv, &connecting->lookup, on_found,
-                            connecting->host, port, &hints);
+    int rc = uv_getaddrinfo(&fl_stream_loop(stream)->uv, &connecting->lookup,
+                            on_found, connecting->host, port, &hints);
     if (rc < 0) {
         note_failure(connecting, rc);
         give_up(stream);
@@ -334,7 +335,7 @@ static fl_connecting *new_connecting(fl_stream *stream,
     connecting->port = options->port;
     connecting->is_nameless =
         options->tls != NULL && is_path && options->server_name == NULL;
-    fl_timer_init(&connecting->retry, stream->loop, on_retry);
+    fl_timer_init(&connecting->retry, fl_stream_loop(stream), on_retry);
     return connecting;
 }
 

@@ -106,6 +106,11 @@ char *fl_stream_last_write(fl_stream *stream, size_t len);
 void fl_stream_rebind(fl_stream *stream, const fl_stream_events *events,
                       void *user);
 
+/* Of a long turn's output, what has come together leaves at `bytes` instead of
+ * at 2 KiB: for a stream on which many peers' messages go side by side, where
+ * fewer system calls are worth more than an early start. */
+void fl_stream_gather(fl_stream *stream, uint16_t bytes);
+
 /* Output that makes no progress does not break this stream any more
  * (send_timeout_ms): its user looks to that. */
 void fl_stream_be_patient(fl_stream *stream);

@@ -104,8 +104,8 @@ void fl_stream_file_read(fl_stream *stream)
 
     if (files->read_busy || files->has_held)
         return;
-    int rc = uv_fs_read(&stream->loop->uv, &files->read, files->in, &buf, 1, -1,
-                        on_read);
+    int rc = uv_fs_read(&fl_stream_loop(stream)->uv, &files->read, files->in,
+                        &buf, 1, -1, on_read);
     if (rc < 0) {
         stream->late = (int8_t)fl_status_from_uv(rc);
         fl_stream_mark(stream);
@@ -135,7 +135,7 @@ static void drop_piece(fl_stream *stream)
     fl_buf *piece = &stream->files->piece;
 
     fl_buf_truncate(piece, 0);
-    fl_pool_return(&stream->loop->pool, piece);
+    fl_pool_return(&fl_stream_loop(stream)->pool, piece);
 }
 
 static void on_write(uv_fs_t *request);
@@ -145,14 +145,14 @@ static int write_on(fl_stream *stream)
     fl_stream_files *files = stream->files;
     uv_buf_t buf = {files->piece.ptr + files->piece.start,
                     fl_buf_len(&files->piece)};
-    int rc = uv_fs_write(&stream->loop->uv, &files->write, files->out, &buf, 1,
-                         -1, on_write);
+    int rc = uv_fs_write(&fl_stream_loop(stream)->uv, &files->write, files->out,
+                         &buf, 1, -1, on_write);
 
     if (rc < 0) {
         drop_piece(stream);
         return rc;
     }
-    stream->progress_at = fl_loop_now(stream->loop);
+    fl_stream_progressed(stream);
     files->write_busy = true;
     stream->holds++;
     return 0;

@@ -57,14 +57,12 @@ typedef enum fl_stream_job {
 struct fl_stream {
     fl_watch in;  /* none: closed, or a file */
     fl_watch out; /* the same descriptor for a socket, entered as `in` alone */
-    fl_loop *loop;
     const fl_stream_events *events;
     void *user;
     fl_stream_shared *shared;
     fl_list dirty;  /* in loop->dirty while the turn's end concerns us */
     fl_buf out_buf; /* gathered this turn */
     fl_timer timer;
-    uint64_t progress_at; /* when the other side last took some, if `blocked` */
     fl_stream_files *files;
     fl_tls_layer *tls;
     fl_connecting *connecting;
@@ -76,6 +74,7 @@ struct fl_stream {
     uint8_t state;     /* fl_stream_state */
     uint8_t job;       /* fl_stream_job */
     uint8_t holds;     /* file operations that must end first */
+    uint16_t early;    /* bytes that leave before the turn's end */
     bool quiet : 1;    /* closing after a flush: no callbacks any more */
     bool paused : 1;
     bool reading : 1;
@@ -93,7 +92,7 @@ struct fl_stream {
     bool patient : 1;   /* with a peer that takes nothing */
 };
 
-static_assert(sizeof(struct fl_stream) <= 264, "an idle stream stays small");
+static_assert(sizeof(struct fl_stream) <= 200, "an idle stream stays small");
 
 FL_MUST_USE fl_stream_shared *
 fl_stream_shared_new(const fl_stream_limits *limits);
@@ -116,11 +115,17 @@ void fl_stream_tune(int fd, const fl_stream_limits *limits);
 /* The turn's end, called by the loop for what is in its dirty list. */
 void fl_stream_turn(fl_stream *stream);
 
+/* Its timer knows. */
+static inline fl_loop *fl_stream_loop(const fl_stream *stream)
+{
+    return stream->timer.loop;
+}
+
 /* Has fl_stream_turn() called at the end of this turn. */
 static inline void fl_stream_mark(fl_stream *stream)
 {
     if (fl_list_empty(&stream->dirty))
-        fl_list_append(&stream->loop->dirty, &stream->dirty);
+        fl_list_append(&fl_stream_loop(stream)->dirty, &stream->dirty);
 }
 
 /* One descriptor for both ways is a socket's. */
@@ -175,7 +180,9 @@ void fl_stream_flush(fl_stream *stream);
 void fl_stream_unblock(fl_stream *stream);
 /* What a file was given is written, or `code` says why not. */
 void fl_stream_sent(fl_stream *stream, int code);
-void fl_stream_check_progress(fl_stream *stream);
+/* The other side took some: if it is waited for, its time begins anew. */
+void fl_stream_progressed(fl_stream *stream);
+void fl_stream_send_timed_out(fl_stream *stream);
 void fl_stream_drop_output(fl_stream *stream);
 
 /* connect.c */

@@ -31,7 +31,7 @@ enum {
 
 int fl_stream_listen(fl_stream *stream)
 {
-    return fl_poller_ask(&stream->loop->poller, &stream->in,
+    return fl_poller_ask(&fl_stream_loop(stream)->poller, &stream->in,
                          EPOLLIN | EPOLLRDHUP | EPOLLPRI | (unsigned)EPOLLET);
 }
 
@@ -40,8 +40,8 @@ int fl_stream_listen(fl_stream *stream)
 static ssize_t read_once(const fl_stream *stream)
 {
     int fd = stream->in.fd;
-    char *to = stream->loop->read;
-    size_t room = sizeof stream->loop->read;
+    char *to = fl_stream_loop(stream)->read;
+    size_t room = FL_LOOP_READ;
     ssize_t n;
 
     do
@@ -54,10 +54,11 @@ static ssize_t read_once(const fl_stream *stream)
 static void take(fl_stream *stream, ssize_t n)
 {
     if (n == UV_EAGAIN ||
-        (n > 0 && (size_t)n < sizeof stream->loop->read && !stream->to_end))
+        (n > 0 && (size_t)n < FL_LOOP_READ && !stream->to_end))
         stream->has_input = false;
     if (n > 0)
-        fl_stream_received(stream, (fl_span){stream->loop->read, (size_t)n});
+        fl_stream_received(stream,
+                           (fl_span){fl_stream_loop(stream)->read, (size_t)n});
     else if (n == 0)
         fl_stream_at_eof(stream);
     else if (n != UV_EAGAIN)
@@ -81,7 +82,8 @@ void fl_stream_hear_out(fl_stream *stream)
         ssize_t n = read_once(stream);
         if (n <= 0)
             return;
-        fl_stream_received(stream, (fl_span){stream->loop->read, (size_t)n});
+        fl_stream_received(stream,
+                           (fl_span){fl_stream_loop(stream)->read, (size_t)n});
     }
 }
 
@@ -203,5 +205,5 @@ void fl_stream_weigh(fl_stream *stream)
     if (weighs == stream->weighs)
         return;
     stream->weighs = weighs;
-    stream->loop->poller.wanted += weighs ? 1 : (size_t)-1;
+    fl_stream_loop(stream)->poller.wanted += weighs ? 1 : (size_t)-1;
 }

@@ -26,10 +26,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum {
-    EARLY = 2048, /* bytes; measured: at 64 in flight, twice the rate */
-};
-
 size_t fl_stream_pending(const fl_stream *stream)
 {
     return fl_buf_len(&stream->out_buf) + fl_stream_file_unwritten(stream) +
@@ -64,9 +60,10 @@ static void send_early(fl_stream *stream)
     fl_buf *gathered = &stream->out_buf;
 
     /* only while the loop runs does it hold SIGPIPE back */
-    if (fl_buf_len(gathered) < EARLY || stream->state != FL_STREAM_OPEN ||
-        stream->out.fd < 0 || stream->tls != NULL || stream->blocked ||
-        stream->stuffed || !stream->loop->running)
+    if (fl_buf_len(gathered) < stream->early ||
+        stream->state != FL_STREAM_OPEN || stream->out.fd < 0 ||
+        stream->tls != NULL || stream->blocked || stream->stuffed ||
+        !fl_stream_loop(stream)->running)
         return;
     ssize_t taken = fl_stream_give(stream, fl_buf_view(gathered));
     stream->stuffed = taken < 0 || (size_t)taken < fl_buf_len(gathered);
@@ -87,7 +84,7 @@ static fl_status gather(fl_stream *stream, const fl_span *parts, size_t count)
         return FL_OK;
 
     if (stream->out_buf.ptr == NULL)
-        fl_pool_lend(&stream->loop->pool, &stream->out_buf);
+        fl_pool_lend(&fl_stream_loop(stream)->pool, &stream->out_buf);
     char *to = fl_buf_reserve(&stream->out_buf, total);
     if (to == NULL)
         return FL_E_NOMEM;
@@ -135,14 +132,14 @@ void fl_stream_drop_output(fl_stream *stream)
     stream->blocked = false;
     fl_stream_weigh(stream);
     fl_buf_truncate(&stream->out_buf, 0);
-    fl_pool_return(&stream->loop->pool, &stream->out_buf);
+    fl_pool_return(&fl_stream_loop(stream)->pool, &stream->out_buf);
 }
 
 /* Asks to be told of room, or not to; below zero: libuv's code. A socket is
  * entered once, for both its ends. */
 static int ask_for_room(fl_stream *stream, bool wanted)
 {
-    fl_poller *poller = &stream->loop->poller;
+    fl_poller *poller = &fl_stream_loop(stream)->poller;
     unsigned room = EPOLLOUT | (unsigned)EPOLLET;
 
     if (stream->out.fd == stream->in.fd)
@@ -158,9 +155,8 @@ static int ask_for_room(fl_stream *stream, bool wanted)
 /* The rest has to wait; below zero: libuv's code. */
 static int block(fl_stream *stream, bool took_some)
 {
-    if (took_some || stream->job != FL_STREAM_JOB_SEND ||
-        !fl_timer_running(&stream->timer))
-        stream->progress_at = fl_loop_now(stream->loop);
+    if (took_some)
+        fl_stream_progressed(stream);
     stream->blocked = true;
     fl_stream_weigh(stream);
     return ask_for_room(stream, true);
@@ -191,7 +187,7 @@ static int push(fl_stream *stream, fl_buf *piece)
         fl_buf_consume(piece, (size_t)taken);
         took_some = true;
     }
-    fl_pool_return(&stream->loop->pool, piece);
+    fl_pool_return(&fl_stream_loop(stream)->pool, piece);
     return 0;
 }
 
@@ -207,7 +203,7 @@ static void end_output(fl_stream *stream)
      * to us as two descriptors, and closing one of those ends nothing. */
     shutdown(stream->out.fd, SHUT_WR);
     if (stream->out.fd != stream->in.fd)
-        fl_poller_drop(&stream->loop->poller, &stream->out);
+        fl_poller_drop(&fl_stream_loop(stream)->poller, &stream->out);
 }
 
 static bool has_unread(const fl_stream *stream)
@@ -240,6 +236,17 @@ static void watch_progress(fl_stream *stream)
         return;
     stream->job = FL_STREAM_JOB_SEND;
     fl_timer_start(&stream->timer, stream->shared->limits.send_timeout_ms);
+}
+
+void fl_stream_progressed(fl_stream *stream)
+{
+    if (stream->job == FL_STREAM_JOB_SEND && fl_timer_running(&stream->timer))
+        fl_timer_start(&stream->timer, stream->shared->limits.send_timeout_ms);
+}
+
+void fl_stream_gather(fl_stream *stream, uint16_t bytes)
+{
+    stream->early = bytes;
 }
 
 void fl_stream_be_patient(fl_stream *stream)
@@ -327,19 +334,14 @@ void fl_stream_sent(fl_stream *stream, int code)
         fl_stream_flush(stream);
 }
 
-void fl_stream_check_progress(fl_stream *stream)
+void fl_stream_send_timed_out(fl_stream *stream)
 {
-    uint64_t limit = stream->shared->limits.send_timeout_ms;
-    uint64_t since = fl_loop_now(stream->loop) - stream->progress_at;
     fl_error error;
 
     if (!is_waiting(stream))
         return;
-    if (since < limit) {
-        fl_timer_start(&stream->timer, limit - since);
-        return;
-    }
     fl_error_set(&error, FL_E_TIMEOUT,
-                 "the other side took nothing for %" PRIu64 " ms", limit);
+                 "the other side took nothing for %" PRIu64 " ms",
+                 stream->shared->limits.send_timeout_ms);
     fl_stream_break(stream, &error);
 }

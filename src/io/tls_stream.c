@@ -134,13 +134,14 @@ fl_status fl_tls_layer_add(fl_stream *stream, fl_tls *tls, const char *name)
 {
     fl_tls_layer *layer = fl_mem_zalloc(sizeof *layer);
 
-    if (layer == NULL || (stream->loop->plain == NULL &&
-                          !(stream->loop->plain = fl_mem_alloc(PLAIN)))) {
+    if (layer == NULL ||
+        (fl_stream_loop(stream)->plain == NULL &&
+         !(fl_stream_loop(stream)->plain = fl_mem_alloc(PLAIN)))) {
         fl_mem_free(layer);
         return FL_E_NOMEM;
     }
     layer->tls = fl_tls_ref(tls);
-    layer->pool = &stream->loop->pool;
+    layer->pool = &fl_stream_loop(stream)->pool;
     fl_buf_init(&layer->held, HELD_MAX);
     fl_buf_init(&layer->out, OUT_MAX);
     bool done = set_up(layer, name);
@@ -213,7 +214,7 @@ static bool shake(fl_stream *stream)
 static void open_records(fl_stream *stream)
 {
     SSL *ssl = stream->tls->ssl;
-    char *plain = stream->loop->plain;
+    char *plain = fl_stream_loop(stream)->plain;
 
     while (stream->state == FL_STREAM_OPEN && !stream->ended &&
            (!stream->paused || stream->quiet)) {
