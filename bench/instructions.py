@@ -169,6 +169,29 @@ def behind_stdio(era):
             '--stdio', *(['--modern'] if era == 'modern' else [])]
 
 
+def over_http2(counted):
+    """A gateway with a server behind it that it speaks HTTP/2 with: one of the
+    two is counted. Nothing else at hand speaks MCP over HTTP/2."""
+    def command(counter, who, *arguments):
+        return [*(counter.prefix() if who == counted else []),
+                counter.program('src/cmd/fairlead'), who, '--log-level',
+                'error', *arguments]
+
+    def count(counter, many):
+        with serving(lambda port: command(
+                counter, 'demo', '--listen', f'http://127.0.0.1:{port}/mcp'),
+                counter.folder / 'behind') as behind, serving(
+                lambda port: command(
+                    counter, 'serve', '--listen',
+                    f'http://127.0.0.1:{port}/mcp', '--era', 'legacy',
+                    '--allow-http', '--http2',
+                    f'http://127.0.0.1:{behind}/mcp'),
+                counter.folder / 'server') as port:
+            return counter.load('--http', f'127.0.0.1:{port}', '--messages',
+                                str(MANY if many else FEW), '--init')
+    return count
+
+
 WAYS = {
     'in process, read': in_process('read'),
     'in process, relay': in_process('relay'),
@@ -178,9 +201,11 @@ WAYS = {
     'ws': over('ws', ['--init']),
     'http 2025-11-25': over('http', ['--init']),
     'http 2026-07-28': over('http', ['--modern']),
+    'http/2': over_http2('demo'),
     'gateway 2025-11-25': over('http', ['--init'], *behind_stdio('legacy')),
     'gateway 2026-07-28': over('http', ['--modern'],
                                *behind_stdio('modern')),
+    'gateway to http/2': over_http2('serve'),
 }
 
 

@@ -58,7 +58,6 @@ ROOMS = {
 LIBRARIES = {
     'uv': 'io',
     'openssl': 'io',
-    'nghttp2': 'wire',
     'zlib': 'wire',
     'pcre2': 'schema',
     'yaml': 'json',

@@ -21,9 +21,6 @@ struct fl_http_backlog {
     uint64_t taken_then; /* bytes, when `stuck` was started */
 };
 
-/* What HTTP/2 takes with nothing to say, on a connection and an exchange. */
-enum { CODEC = 64 * 1024, EXCHANGE = 4 * 1024 };
-
 /* One large answer is written at once, and may leave slowly all the same. */
 static uint64_t taken(const fl_http_conn *conn)
 {
@@ -65,11 +62,8 @@ static size_t measure(const fl_http_conn *conn)
 {
     size_t held = fl_stream_pending(conn->stream);
 
-    if (conn->version == 20 && conn->http != NULL) {
-        size_t codec = fl_http_memory(conn->http);
-        size_t bare = CODEC + fl_http_open(conn->http) * EXCHANGE;
-        held += codec > bare ? codec - bare : 0;
-    }
+    if (conn->http != NULL)
+        held += fl_http_waiting(conn->http);
     return held >= conn->hub->options.high_water ? held : 0;
 }
 

@@ -51,8 +51,8 @@ static bool take_budget(fl_http_turn *turn, size_t bytes)
 
 void fl_http_body_begin(fl_http_turn *turn, const fl_head *head)
 {
-    turn->in_one = head->version < 20 && head->has_length &&
-                   turn->asked->inflate == NULL && head->length > 0;
+    turn->in_one =
+        head->has_length && turn->asked->inflate == NULL && head->length > 0;
     if (!fl_budget_open(&turn->hub->budget))
         refuse_budget(turn);
 }
@@ -91,7 +91,8 @@ void fl_http_body_add(fl_http_turn *turn, fl_span bytes)
 
     if (turn->verb != FL_HTTP_POST)
         return; /* a body without a meaning */
-    if (turn->in_one && head != NULL && bytes.len == head->length)
+    if (turn->in_one && head != NULL && bytes.len == head->length &&
+        fl_exchange_is_ending(turn->exchange))
         turn->asked->whole = bytes;
     else if (bytes.len > 0)
         (void)gather(turn, bytes);

@@ -187,6 +187,8 @@ static void speak(fl_http_conn *conn, unsigned version)
     };
 
     conn->version = (uint8_t)version;
+    if (version == 20)
+        fl_stream_gather(conn->stream, FL_HTTP2_ANSWERS);
     if (fl_http_new(&options, &conn->http) != FL_OK) {
         fl_http_conn_break(conn, FL_E_NOMEM, fl_status_text(FL_E_NOMEM));
         return;

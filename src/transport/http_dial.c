@@ -180,7 +180,6 @@ static void on_stream_open(void *user)
     }
     fl_status rc = fl_http_new(&(fl_http_options){.version = version,
                                                   .client = true,
-                                                  .gather = true,
                                                   .events = &http_events,
                                                   .user = dial},
                                &dial->http);
@@ -189,6 +188,8 @@ static void on_stream_open(void *user)
         return;
     }
     dial->pool->kind = version == 20 ? FL_HTTP_KIND_MANY : FL_HTTP_KIND_ONE;
+    if (version == 20)
+        fl_stream_gather(dial->stream, FL_HTTP2_ASKS);
     fl_http_pool_settle(dial->pool, dial);
 }
 
@@ -199,15 +200,14 @@ static bool is_mute(const fl_dial *dial)
            dial->pool->connect.tls == NULL;
 }
 
-/* Bytes of ours that still wait for the turn's end, in the stream or in the
- * codec, when the server's end of file comes in have reached nobody: a server
- * closes idle connections when it likes, and that must not cost a request. */
+/* Bytes of ours that still wait for the turn's end when the server's end of
+ * file comes in have reached nobody: a server closes idle connections when it
+ * likes, and that must not cost a request. */
 static void lose(fl_dial *dial, const fl_error *why)
 {
     fl_error told = *why;
-    bool said = dial->written > 0 || fl_http_open(dial->http) > 0;
 
-    dial->unsent = why->status == FL_END && said &&
+    dial->unsent = why->status == FL_END && dial->written > 0 &&
                    fl_stream_pending(dial->stream) >= dial->written;
     if (why->status == FL_END && !dial->unsent && !is_mute(dial))
         fl_http_end_input(dial->http);

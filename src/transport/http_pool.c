@@ -95,8 +95,6 @@ void fl_http_pool_close(fl_http_pool *pool)
     assert(fl_list_empty(&pool->waiting));
     while (!fl_list_empty(&pool->dials)) {
         fl_dial *dial = FL_LIST_ENTRY(pool->dials.next, fl_dial, node);
-        if (dial->http != NULL)
-            fl_http_flush(dial->http);
         fl_dial_kill(dial);
     }
     if (fl_list_empty(&pool->dying))

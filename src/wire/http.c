@@ -10,6 +10,7 @@
 
 #include "base/span.h"
 #include "wire/bytes.h"
+#include "wire/http2_frame.h"
 #include "wire/http_impl.h"
 
 #include <assert.h>
@@ -102,10 +103,9 @@ void fl_http_free(fl_http *http)
 
 unsigned fl_http_sniff(fl_span first)
 {
-    static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    size_t all = sizeof preface - 1, n = first.len < all ? first.len : all;
+    size_t all = FL_HTTP2_PREFACE, n = first.len < all ? first.len : all;
 
-    if (n > 0 && memcmp(first.ptr, preface, n) != 0)
+    if (n > 0 && memcmp(first.ptr, FL_HTTP2_PREFACE_TEXT, n) != 0)
         return 11;
     return n == all ? 20 : 0;
 }
@@ -166,6 +166,11 @@ size_t fl_http_memory(const fl_http *http)
     return http->ops->memory(http);
 }
 
+size_t fl_http_waiting(const fl_http *http)
+{
+    return http->ops->waiting != NULL ? http->ops->waiting(http) : 0;
+}
+
 static bool fields_ok(const fl_heading *heading)
 {
     for (size_t i = 0; i < heading->count; i++)
@@ -215,12 +220,6 @@ fl_status fl_http_ask(fl_http *http, const fl_heading *heading, fl_span body,
     if (!fl_heading_ok(&whole, true))
         return FL_E_INVALID;
     return http->ops->ask(http, &whole, body, exchange_user, out);
-}
-
-void fl_http_flush(fl_http *http)
-{
-    if (http->ops->flush != NULL)
-        http->ops->flush(http);
 }
 
 fl_status fl_exchange_respond(fl_exchange *exchange, const fl_heading *heading)
@@ -300,6 +299,11 @@ size_t fl_exchange_pending(const fl_exchange *exchange)
     const fl_http_ops *ops = exchange->http->ops;
 
     return ops->pending != NULL ? ops->pending(exchange) : 0;
+}
+
+bool fl_exchange_is_ending(const fl_exchange *exchange)
+{
+    return exchange->http->ops->is_ending(exchange);
 }
 
 const fl_head *fl_exchange_head(const fl_exchange *exchange)

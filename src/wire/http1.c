@@ -154,3 +154,10 @@ const fl_head *fl_http1_settle_head(fl_http1 *h,
     h->kept = fl_http1_head_keep(message, text);
     return h->kept != NULL ? &h->kept->head : NULL;
 }
+
+bool fl_http1_is_ending(const fl_exchange *exchange)
+{
+    const fl_http1 *h = (const void *)exchange->http;
+
+    return fl_http1_body_ends_soon(&h->body, 0);
+}

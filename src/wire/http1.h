@@ -22,15 +22,24 @@ typedef enum fl_http1_stage {
 /* First member of both sides. */
 typedef struct fl_http1 {
     fl_http http;
-    fl_buf *held;        /* input that waits; NULL: none does */
-    fl_http1_mark mark;  /* of the head at the start of what is held */
-    fl_http1_body body;  /* that is being read */
+    fl_buf *held; /* input that waits; NULL: none does */
+    union {
+        fl_http1_mark mark; /* AT_HEAD: of what is at the start of `held` */
+        fl_http1_body body; /* IN_BODY: that is being read */
+    };
     fl_http1_kept *kept; /* its head, if it does not lie in one read with it */
     unsigned pins;       /* calls on the stack that will touch it again */
     uint8_t stage;       /* fl_http1_stage */
     bool dead;
     bool over; /* on_over has been said */
 } fl_http1;
+
+/* The next thing to come is a head. */
+static inline void fl_http1_await_head(fl_http1 *h)
+{
+    h->mark = (fl_http1_mark){0};
+    h->stage = FL_HTTP1_AT_HEAD;
+}
 
 /* How many bytes are held. */
 static inline size_t fl_http1_held(const fl_http1 *h)
@@ -54,6 +63,8 @@ void fl_http1_leave(fl_http1 *h);
 
 /* For the ops table. */
 void fl_http1_free(fl_http *http);
+/* Of the body nothing is left to come. */
+bool fl_http1_is_ending(const fl_exchange *exchange);
 
 /* Runs over what is held and over `bytes`, and holds the rest. FL_E_NOMEM,
  * FL_E_TOO_BIG: it could not be held. */

@@ -53,7 +53,12 @@ void fl_http1_body_length(fl_http1_body *body, uint64_t length)
 
 void fl_http1_body_chunked(fl_http1_body *body, const fl_http_limits *limits)
 {
-    *body = (fl_http1_body){.limits = limits, .state = SIZE_FIRST};
+    *body = (fl_http1_body){
+        .state = SIZE_FIRST,
+        .room = limits->max_head < UINT32_MAX ? (uint32_t)limits->max_head
+                                              : UINT32_MAX,
+        .fields = (uint16_t)limits->max_fields,
+    };
 }
 
 void fl_http1_body_endless(fl_http1_body *body)
@@ -183,7 +188,7 @@ static state begin_trailer(fl_http1_body *body, char byte)
 {
     if (byte == '\r')
         return LAST_LF;
-    if (++body->fields > body->limits->max_fields)
+    if (body->fields-- == 0)
         return refuse(body, "too many trailers");
     body->name_len = 0;
     return read_name(body, byte);
@@ -191,7 +196,7 @@ static state begin_trailer(fl_http1_body *body, char byte)
 
 static state read_trailer(fl_http1_body *body, char byte)
 {
-    if (++body->line > body->limits->max_head)
+    if (body->room-- == 0)
         return refuse(body, "trailers too large");
     if (body->state == LINE)
         return begin_trailer(body, byte);

@@ -19,12 +19,14 @@ enum {
 
 /* Fields are private to http1_body.c. */
 typedef struct fl_http1_body {
-    uint64_t left; /* of the body, or of the chunk in hand */
-    const fl_http_limits *limits;
-    const char *what; /* is wrong; static text */
-    uint32_t line;    /* bytes of this size, extension or trailers */
-    uint32_t ext;     /* bytes of extensions so far */
-    uint16_t fields;  /* trailers so far */
+    union {
+        uint64_t left;    /* of the body, or of the chunk in hand */
+        const char *what; /* is wrong, from then on; static text */
+    };
+    uint32_t room;   /* bytes that may yet come in trailers */
+    uint16_t fields; /* trailers that may */
+    uint16_t line;   /* bytes of this size or extension */
+    uint16_t ext;    /* bytes of extensions so far */
     uint8_t name_len;
     uint8_t state;
     char name[20]; /* of the trailer in hand, as far as it fits */

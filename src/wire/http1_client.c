@@ -82,11 +82,12 @@ static void say_pause(client *c, bool paused)
     events_of(c)->on_pause(paused, user_of(c));
 }
 
-static fl_http1_stage stage_after(const client *c, bool again)
+static void leave_body(client *c, bool again)
 {
-    if (c->upgraded)
-        return FL_HTTP1_BEYOND;
-    return again ? FL_HTTP1_AT_HEAD : FL_HTTP1_DEAF;
+    if (again && !c->upgraded)
+        fl_http1_await_head(&c->base);
+    else
+        c->base.stage = c->upgraded ? FL_HTTP1_BEYOND : FL_HTTP1_DEAF;
 }
 
 /* The response is whole, and `rest` came after it. */
@@ -95,7 +96,7 @@ static void end_response(client *c, fl_span rest)
     call *ended = c->now;
     bool again = !c->closing && ended->sent && rest.len == 0;
 
-    c->base.stage = (uint8_t)stage_after(c, again);
+    leave_body(c, again);
     c->open = c->busy = false;
     say_pause(c, false);
     if (c->base.dead)
@@ -456,6 +457,7 @@ static const fl_http_ops ops = {
     .reset = reset,
     .pause = pause_input,
     .head = head_of,
+    .is_ending = fl_http1_is_ending,
 };
 
 fl_status fl_http1_client_new(const fl_http_options *options, fl_http **out)

@@ -85,7 +85,7 @@ static void refuse_body(server *s)
 
 static void end_body(server *s)
 {
-    s->base.stage = FL_HTTP1_AT_HEAD;
+    fl_http1_await_head(&s->base);
     if (s->open)
         events_of(s)->on_end(&s->exchange, user_of(s));
     s->head = NULL;
@@ -166,7 +166,6 @@ static bool read_request(server *s, fl_span *in)
 
     if (rc == FL_AGAIN)
         return false;
-    h->mark = (fl_http1_mark){0};
     begin(s);
     if (rc == FL_OK)
         serve(s, &m, in);
@@ -337,6 +336,7 @@ static const fl_http_ops ops = {
     .reset = fl_http1_server_reset,
     .pause = fl_http1_server_pause,
     .head = head_of,
+    .is_ending = fl_http1_is_ending,
 };
 
 fl_status fl_http1_server_new(const fl_http_options *options, fl_http **out)

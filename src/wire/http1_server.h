@@ -32,7 +32,7 @@ typedef struct fl_http1_server {
     bool shut : 1;       /* ours will, after this exchange */
 } fl_http1_server;
 
-static_assert(sizeof(fl_http1_server) <= 184, "an idle connection stays small");
+static_assert(sizeof(fl_http1_server) <= 152, "an idle connection stays small");
 
 /* Says on_pause if there is a reason now, or none any more. */
 void fl_http1_server_balance(fl_http1_server *s);

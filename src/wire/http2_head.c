@@ -1,11 +1,11 @@
 /*
  * http2_head.c - header fields as they come off HPACK, made into an fl_head.
  *
- * nghttp2 counts who needs the bytes of a name or value: they lie in its
- * tables, or came just now. So nothing is copied: a stream holds on to what
- * its head points to, until it forgets the head. A name we know is a constant
- * and need not be held. The size that counts is RFC 9113's (6.5.2): name, value
- * and 32 for each, so that many tiny fields are no way around the limit.
+ * Entries are counted, so nothing is copied: a stream holds on to what its head
+ * points to until it forgets the head. What a field can break of the rules by
+ * itself was found out when its entry was made; here is what several can break
+ * together (RFC 9113 8.3). The size that counts is RFC 9113's (6.5.2): name,
+ * value and 32 for each, so that many tiny fields are no way around the limit.
  *
  * A head that is wrong is read to its end all the same, for HPACK must stay in
  * step, but nothing of it is kept.
@@ -17,9 +17,13 @@
 
 enum {
     FIRST_FIELDS = 16,
+    PSEUDO_MAX = 5, /* in one head */
     FIELD_OVERHEAD = 32,
     BOMB_FACTOR = 16, /* times max_head: no mistake, an attack */
 };
+
+/* Bits of stream->pseudo. */
+#define PSEUDO(name) (1U << (FL_PSEUDO_##name - FL_FIELD_COUNT))
 
 static void fault(fl_http2_stream *stream, unsigned status, const char *what)
 {
@@ -32,14 +36,14 @@ static void fault(fl_http2_stream *stream, unsigned status, const char *what)
 static void let_go(fl_http2_stream *stream)
 {
     for (unsigned i = 0; i < stream->held_count; i++)
-        nghttp2_rcbuf_decref(stream->held[i]);
+        fl_hpack_drop(&fl_http2_of(stream)->reader, stream->held[i]);
     stream->held_count = 0;
 }
 
-/* A client has a next one soon, or is gone. */
+/* Of streams that are used again, unless it has grown out of the ordinary. */
 static bool keeps_room(const fl_http2_stream *stream)
 {
-    return fl_http2_of(stream)->client && stream->cap <= FIRST_FIELDS;
+    return stream->cap <= FIRST_FIELDS;
 }
 
 void fl_http2_head_drop(fl_http2_stream *stream)
@@ -52,11 +56,14 @@ void fl_http2_head_drop(fl_http2_stream *stream)
         stream->held = NULL;
         stream->cap = 0;
     }
+    fl_http2_of(stream)->waiting -= stream->head_size;
+    stream->head_size = 0;
     stream->count = 0;
+    stream->pseudo = 0;
     stream->head = (fl_head){0};
 }
 
-/* For a field with its name, and for those that are none: FL_HTTP2_PSEUDO. */
+/* For one more field, and always for the pseudo fields. */
 static bool make_room(fl_http2_stream *stream)
 {
     if (stream->count < stream->cap)
@@ -66,26 +73,13 @@ static bool make_room(fl_http2_stream *stream)
     if (fields == NULL)
         return false;
     stream->fields = fields;
-    nghttp2_rcbuf **held = fl_mem_realloc(
-        stream->held, (2 * (size_t)cap + FL_HTTP2_PSEUDO) * sizeof(void *));
+    const fl_hpack_entry **held = fl_mem_realloc(
+        stream->held, ((size_t)cap + PSEUDO_MAX) * sizeof(void *));
     if (held == NULL)
         return false;
     stream->held = held;
     stream->cap = cap;
     return true;
-}
-
-static void hold(fl_http2_stream *stream, nghttp2_rcbuf *bytes)
-{
-    nghttp2_rcbuf_incref(bytes);
-    stream->held[stream->held_count++] = bytes;
-}
-
-static fl_span span_of(nghttp2_rcbuf *bytes)
-{
-    nghttp2_vec vec = nghttp2_rcbuf_get_buf(bytes);
-
-    return (fl_span){(const char *)vec.base, vec.len};
 }
 
 static uint64_t number(fl_span digits)
@@ -97,92 +91,114 @@ static uint64_t number(fl_span digits)
     return n;
 }
 
-/* Where the value of a pseudo field goes, those aside that are no text. */
-static fl_span *place_of(fl_head *head, fl_span name)
-{
-    if (fl_span_equal(name, FL_SPAN(":method")))
-        return &head->method;
-    if (fl_span_equal(name, FL_SPAN(":path")))
-        return &head->target;
-    if (fl_span_equal(name, FL_SPAN(":authority")))
-        return &head->authority;
-    return fl_span_equal(name, FL_SPAN(":protocol")) ? &head->protocol : NULL;
-}
-
-/* nghttp2 has seen to it that each comes once, and before all fields. */
-static fl_status add_pseudo(fl_http2_stream *stream, fl_span name,
-                            nghttp2_rcbuf *bytes)
+static void keep_pseudo(fl_http2_stream *stream, const fl_hpack_entry *entry)
 {
     fl_head *head = &stream->head;
-    fl_span *place = place_of(head, name), value = span_of(bytes);
+    fl_span value = entry->value;
 
-    if (place == &head->method)
+    switch (entry->kind) {
+    case FL_PSEUDO_AUTHORITY:
+        head->authority = value;
+        break;
+    case FL_PSEUDO_METHOD:
+        head->method = value;
         stream->is_head = fl_span_equal(value, FL_SPAN("HEAD"));
-    else if (place == &head->target &&
-             value.len > stream->base.http->limits->max_target)
-        fault(stream, 414, "the request target is too long");
-    else if (fl_span_equal(name, FL_SPAN(":status")))
+        break;
+    case FL_PSEUDO_PATH:
+        head->target = value;
+        if (value.len > stream->base.http->limits->max_target)
+            fault(stream, 414, "the request target is too long");
+        break;
+    case FL_PSEUDO_PROTOCOL:
+        head->protocol = value;
+        break;
+    case FL_PSEUDO_STATUS:
         head->status = (unsigned)number(value);
-    if (place == NULL || place->ptr != NULL || stream->bad != 0)
-        return FL_OK;
-    if (!make_room(stream))
-        return FL_E_NOMEM;
-    *place = value;
-    hold(stream, bytes);
-    return FL_OK;
-}
-
-static void keep(fl_http2_stream *stream, fl_field_id id, nghttp2_rcbuf *name,
-                 nghttp2_rcbuf *value)
-{
-    fl_field *field = &stream->fields[stream->count++];
-
-    field->id = id;
-    field->value = span_of(value);
-    hold(stream, value);
-    if (id == FL_FIELD_OTHER) {
-        field->name = span_of(name);
-        hold(stream, name);
-        return;
+        break;
+    default: /* :scheme is nothing to us */
+        break;
     }
-    field->name = fl_field_name(id);
-    if (stream->head.at[id] == 0)
-        stream->head.at[id] = (uint8_t)stream->count;
 }
 
-static fl_status add_field(fl_http2_stream *stream, nghttp2_rcbuf *name,
-                           nghttp2_rcbuf *value)
+/* Each once, before all fields, and in the message it belongs to. */
+static void add_pseudo(fl_http2_stream *stream, const fl_hpack_entry *entry)
 {
-    fl_field_id id = fl_field_find(span_of(name));
+    unsigned bit = 1U << (entry->kind - FL_FIELD_COUNT);
+    bool of_response = entry->kind == FL_PSEUDO_STATUS;
 
+    if (stream->announced || stream->count > 0 || (stream->pseudo & bit) != 0 ||
+        of_response != fl_http2_of(stream)->client)
+        stream->malformed = true;
+    else
+        keep_pseudo(stream, entry);
+    stream->pseudo |= (uint8_t)bit;
+}
+
+static void keep_field(fl_http2_stream *stream, const fl_hpack_entry *entry)
+{
+    stream->fields[stream->count++] = (fl_field){
+        .name = entry->name,
+        .value = entry->value,
+        .id = (fl_field_id)entry->kind,
+    };
+    if (entry->kind != FL_FIELD_OTHER && stream->head.at[entry->kind] == 0)
+        stream->head.at[entry->kind] = (uint8_t)stream->count;
+}
+
+static void add_field(fl_http2_stream *stream, const fl_hpack_entry *entry)
+{
+    fl_field_id id = (fl_field_id)entry->kind;
+    bool again = stream->head.at[id] != 0;
+
+    if (again && id == FL_FIELD_CONTENT_LENGTH)
+        stream->malformed = true;
+    else if (again && fl_field_is_single(id))
+        fault(stream, 400, "a header field that may occur once occurs twice");
     if (stream->count >= stream->base.http->limits->max_fields)
         fault(stream, 431, "too many header fields");
-    if (stream->head.at[id] != 0 && fl_field_is_single(id))
-        fault(stream, 400, "a header field that may occur once occurs twice");
-    if (stream->bad != 0)
-        return FL_OK;
-    if (!make_room(stream))
-        return FL_E_NOMEM;
-    keep(stream, id, name, value);
-    return FL_OK;
+    else
+        keep_field(stream, entry);
 }
 
-fl_status fl_http2_head_add(fl_http2_stream *stream, nghttp2_rcbuf *name,
-                            nghttp2_rcbuf *value)
+/* The list of fields has become longer by so much. */
+static void measure(fl_http2_stream *stream, size_t more)
 {
-    fl_http2 *h = fl_http2_of(stream);
-    size_t max = h->base.limits->max_head;
-    fl_span word = span_of(name);
+    size_t max = stream->base.http->limits->max_head;
 
-    stream->list_size += word.len + span_of(value).len + FIELD_OVERHEAD;
-    if (stream->list_size / BOMB_FACTOR > max)
-        h->doom = NGHTTP2_ENHANCE_YOUR_CALM;
-    if (stream->announced) /* trailers */
-        return FL_OK;
-    if (stream->list_size > max)
+    stream->list_size += more;
+    if (stream->list_size <= max)
+        return;
+    if (!stream->announced)
         fault(stream, 431, "the header fields are too large");
-    return word.len > 0 && word.ptr[0] == ':' ? add_pseudo(stream, word, value)
-                                              : add_field(stream, name, value);
+    if (stream->list_size / BOMB_FACTOR > max)
+        fl_http2_doom(fl_http2_of(stream), FL_HTTP2_ENHANCE_YOUR_CALM);
+}
+
+bool fl_http2_head_add(fl_http2_stream *stream, const fl_hpack_entry *entry)
+{
+    bool pseudo = fl_http2_is_pseudo(entry->kind);
+    size_t size = entry->name.len + entry->value.len + FIELD_OVERHEAD;
+
+    measure(stream, size);
+    if (entry->bad_name || entry->bad_value)
+        stream->malformed = true;
+    if (stream->malformed || stream->bad != 0 ||
+        (stream->announced && !pseudo)) { /* trailers are not kept */
+        fl_hpack_drop(&fl_http2_of(stream)->reader, entry);
+        return true;
+    }
+    if (!make_room(stream)) {
+        fl_hpack_drop(&fl_http2_of(stream)->reader, entry);
+        return false;
+    }
+    stream->held[stream->held_count++] = entry;
+    stream->head_size += size;
+    fl_http2_of(stream)->waiting += size;
+    if (pseudo)
+        add_pseudo(stream, entry);
+    else
+        add_field(stream, entry);
+    return true;
 }
 
 static bool is_target(const fl_head *head)
@@ -192,28 +208,60 @@ static bool is_target(const fl_head *head)
     return head->target.len > 0 && head->target.ptr[0] == '/';
 }
 
-/* What nghttp2 leaves to us of RFC 9113 8.3.1. */
-static void check_request(fl_http2_stream *stream)
+/* The pseudo fields that a request must have (RFC 9113 8.3.1 and 8.5, RFC 8441
+ * 4), and no others. A Host does for an :authority. */
+static bool has_pseudo(const fl_http2_stream *stream)
+{
+    const fl_head *head = &stream->head;
+    unsigned whole = PSEUDO(METHOD) | PSEUDO(SCHEME) | PSEUDO(PATH);
+    unsigned has = stream->pseudo;
+
+    if (fl_span_equal(head->method, FL_SPAN("CONNECT"))) {
+        unsigned tunnel = PSEUDO(METHOD) | PSEUDO(AUTHORITY);
+        unsigned extended = whole | PSEUDO(AUTHORITY) | PSEUDO(PROTOCOL);
+        return has == tunnel ||
+               (has == extended && stream->base.http->limits->take_connect);
+    }
+    return has == (whole | PSEUDO(AUTHORITY)) ||
+           (has == whole && fl_head_has(head, FL_FIELD_HOST));
+}
+
+/* Whom it is for, which is said in one way or in two. */
+static void check_authority(fl_http2_stream *stream)
 {
     fl_head *head = &stream->head;
     fl_span host = fl_head_get(head, FL_FIELD_HOST);
 
-    if (fl_span_equal(head->method, FL_SPAN("CONNECT")) &&
-        head->protocol.len == 0)
+    if (head->authority.len == 0) {
+        head->authority = host;
+        if (!fl_http2_value_ok(FL_PSEUDO_AUTHORITY, host))
+            fault(stream, 400, "malformed Host");
+    } else if (host.ptr != NULL &&
+               !fl_field_name_equal(host, head->authority)) {
+        fault(stream, 400, "Host and :authority are not the same");
+    }
+}
+
+static void check_request(fl_http2_stream *stream)
+{
+    const fl_head *head = &stream->head;
+
+    if (!has_pseudo(stream))
+        stream->malformed = true;
+    else if (fl_span_equal(head->method, FL_SPAN("CONNECT")) &&
+             head->protocol.len == 0)
         fault(stream, 405, "CONNECT is not served here");
     else if (!is_target(head))
         fault(stream, 400, "a request target that is no path");
-    if (head->authority.len == 0)
-        head->authority = host;
-    else if (host.ptr != NULL && !fl_field_name_equal(host, head->authority))
-        fault(stream, 400, "Host and :authority are not the same");
+    else
+        check_authority(stream);
 }
 
 void fl_http2_head_finish(fl_http2_stream *stream, bool has_body)
 {
     fl_head *head = &stream->head;
 
-    if (stream->bad == 0) {
+    if (stream->bad == 0 && !stream->malformed) {
         head->version = 20;
         head->has_body = has_body;
         head->fields = stream->fields;
@@ -222,9 +270,9 @@ void fl_http2_head_finish(fl_http2_stream *stream, bool has_body)
         head->length = number(fl_head_get(head, FL_FIELD_CONTENT_LENGTH));
         if (!fl_http2_of(stream)->client)
             check_request(stream);
-        else if (head->status < 100 || head->status > 999)
-            fault(stream, 502, "a status that is none");
+        else if (stream->pseudo == 0)
+            stream->malformed = true; /* there is no status */
     }
-    if (stream->bad != 0)
+    if (stream->bad != 0 || stream->malformed)
         fl_http2_head_drop(stream);
 }

@@ -1,381 +1,302 @@
 /*
- * http2_in.c - what nghttp2 says about the peer's frames, told as events.
+ * http2_in.c - the peer's bytes, cut into frames.
  *
- * nghttp2 keeps the rules of the protocol; here are the limits it has none
- * for. Frames that carry nothing (PING, SETTINGS, PRIORITY, empty DATA, types
- * nobody knows) and requests that come to nothing are counted per second, and
- * each useful frame or finished request makes up for one of them: a busy proxy
- * may cancel its share, a flood may not. It does not matter who resets: a peer
- * that makes us reset its requests, by breaking a rule on each, is counted like
- * one that does it itself. WINDOW_UPDATE is free as far as we have sent what
- * it is about.
- *
- * A callback that returns FAILED ends nghttp2_session_mem_recv() at once:
- * that is how a freed or doomed connection stops in the middle of a read.
+ * A frame that lies whole in what was read is not copied; of one that does not
+ * only its payload is gathered, and of DATA not even that: bodies are passed
+ * on as they come. A frame must be where it may be (RFC 9113 3.4, 4.3, 6.10)
+ * and have a length that it may have before anybody looks into it, and what it
+ * costs to have been sent it is counted even earlier (http2_flood.c).
  */
 #include "wire/http2_impl.h"
 
 #include "base/span.h"
 
-enum {
-    FAILED = NGHTTP2_ERR_CALLBACK_FAILURE,
-    DRIBBLE = 256,
-    READ_AT_ONCE = 1024,
+/* What a frame of some type is about. */
+typedef enum about {
+    A_STREAM,
+    THE_CONNECTION,
+    EITHER,
+} about;
+
+typedef struct frame_kind {
+    void (*take)(fl_http2 *h, const fl_http2_frame *frame, fl_span payload);
+    about about;
+    uint32_t least; /* bytes of payload, */
+    uint32_t most;  /* and at most */
+} frame_kind;
+
+/* Priorities are nothing to us (RFC 9113 5.3.2), nor what nobody knows. */
+static void ignore(fl_http2 *h, const fl_http2_frame *frame, fl_span payload)
+{
+    (void)h;
+    (void)frame;
+    (void)payload;
+}
+
+/* A client cannot push, and ours has said that it takes no such thing. */
+static void refuse(fl_http2 *h, const fl_http2_frame *frame, fl_span payload)
+{
+    (void)frame;
+    (void)payload;
+    fl_http2_doom(h, FL_HTTP2_PROTOCOL_ERROR);
+}
+
+enum { ANY = FL_HTTP2_FRAME_MAX };
+
+static const frame_kind kinds[FL_HTTP2_TYPES] = {
+    [FL_HTTP2_DATA] = {ignore, A_STREAM, 0, ANY},
+    [FL_HTTP2_HEADERS] = {fl_http2_on_headers, A_STREAM, 0, ANY},
+    [FL_HTTP2_PRIORITY] = {ignore, A_STREAM, 5, 5},
+    [FL_HTTP2_RST_STREAM] = {fl_http2_on_reset, A_STREAM, 4, 4},
+    [FL_HTTP2_SETTINGS] = {fl_http2_on_settings, THE_CONNECTION, 0, ANY},
+    [FL_HTTP2_PUSH_PROMISE] = {refuse, A_STREAM, 0, ANY},
+    [FL_HTTP2_PING] = {fl_http2_on_ping, THE_CONNECTION, 8, 8},
+    [FL_HTTP2_GOAWAY] = {fl_http2_on_goaway, THE_CONNECTION, 8, ANY},
+    [FL_HTTP2_WINDOW_UPDATE] = {fl_http2_on_update, EITHER, 4, 4},
+    [FL_HTTP2_CONTINUATION] = {fl_http2_on_continuation, A_STREAM, 0, ANY},
 };
 
-static int verdict(const fl_http2 *h)
+static const frame_kind unknown = {ignore, EITHER, 0, ANY};
+
+static const frame_kind *kind_of(const fl_http2_frame *frame)
 {
-    return h->freed || h->broken || h->doom != 0 ? FAILED : 0;
+    return frame->type < FL_HTTP2_TYPES ? &kinds[frame->type] : &unknown;
 }
 
-/* What comes next is mostly about the same. */
-static fl_http2_stream *find(fl_http2 *h, int32_t id)
+static bool is_misplaced(const fl_http2_frame *frame)
 {
-    if (h->latest == NULL || h->latest->id != id)
-        h->latest = id > 0
-                        ? nghttp2_session_get_stream_user_data(h->session, id)
-                        : NULL;
-    return h->latest;
+    about wanted = kind_of(frame)->about;
+
+    return wanted != EITHER && (wanted == A_STREAM) != (frame->stream != 0);
 }
 
-/* Whether events about the peer's message may still come. */
-static bool is_heard(const fl_http2_stream *stream)
+/* Nothing comes between the parts of a head, and SETTINGS come first. */
+static bool is_out_of_turn(const fl_http2_place *place,
+                           const fl_http2_frame *frame)
 {
-    return stream->owned && !stream->lost && stream->bad == 0;
+    bool continues = frame->type == FL_HTTP2_CONTINUATION;
+
+    if (!place->greeted)
+        return frame->type != FL_HTTP2_SETTINGS ||
+               (frame->flags & FL_HTTP2_ACK) != 0;
+    if (place->in_block)
+        return !continues || frame->stream != place->block_stream;
+    return continues;
 }
 
-static bool carries_something(const nghttp2_frame_hd *hd)
+static bool has_wrong_length(const fl_http2_frame *frame)
 {
-    switch (hd->type) {
-    case NGHTTP2_DATA:
-        return hd->length > 0 || (hd->flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    case NGHTTP2_HEADERS:
-    case NGHTTP2_CONTINUATION:
-        return true;
-    default:
-        return false;
-    }
-}
+    const frame_kind *kind = kind_of(frame);
 
-/* A window is opened for what has gone through it. */
-static bool is_owed(fl_http2 *h, const nghttp2_frame_hd *hd)
-{
-    if (hd->type != NGHTTP2_WINDOW_UPDATE || h->updates == 0)
-        return false;
-    h->updates--;
-    return true;
-}
-
-/* A RST_STREAM is counted when its stream closes, if there is one. */
-static bool is_control(fl_http2 *h, const nghttp2_frame_hd *hd)
-{
-    if (hd->type == NGHTTP2_RST_STREAM)
-        return find(h, hd->stream_id) == NULL;
-    return !carries_something(hd) && !is_owed(h, hd);
+    return frame->length < kind->least || frame->length > kind->most;
 }
 
 /*
- * nghttp2 forgets a stream when it closes, and overlooks what comes for it
- * afterwards. That is right for frames that crossed with a RST_STREAM of
- * ours; while we have sent none, there can be no such frames (RFC 9113 5.1).
+ * A stream is forgotten when it closes. What comes for it afterwards may have
+ * crossed with a RST_STREAM of ours; while we have sent none, it cannot have
+ * (RFC 9113 5.1).
  */
-static bool comes_too_late(fl_http2 *h, const nghttp2_frame_hd *hd)
+static bool comes_too_late(fl_http2 *h, const fl_http2_frame *frame)
 {
     if (h->client || h->stopped ||
-        (hd->type != NGHTTP2_DATA && hd->type != NGHTTP2_HEADERS))
+        (frame->type != FL_HTTP2_DATA && frame->type != FL_HTTP2_HEADERS))
         return false;
-    return hd->stream_id > 0 && hd->stream_id <= h->newest &&
-           find(h, hd->stream_id) == NULL;
+    return frame->stream <= h->newest &&
+           fl_http2_find(h, frame->stream) == NULL;
 }
 
-/* A rule of RFC 9113 6.3 that nghttp2 leaves alone when it has been told to
- * leave priorities alone. */
-static bool is_stray_priority(const nghttp2_frame_hd *hd)
+static void begin_frame(fl_http2 *h, const char *head)
 {
-    return hd->type == NGHTTP2_PRIORITY && hd->stream_id == 0;
-}
+    fl_http2_place *place = &h->place;
+    fl_http2_frame *frame = &place->frame;
 
-static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd,
-                          void *user)
-{
-    fl_http2 *h = user;
-
-    (void)session;
-    if (comes_too_late(h, hd))
-        h->doom = NGHTTP2_STREAM_CLOSED;
-    else if (is_stray_priority(hd))
-        h->doom = NGHTTP2_PROTOCOL_ERROR;
-    else if (is_control(h, hd))
-        (void)fl_http2_overdone(h, &h->control, h->base.limits->max_control);
-    else if (h->control > 0 && carries_something(hd))
-        h->control--;
-    return verdict(h);
-}
-
-static int on_begin_headers(nghttp2_session *session,
-                            const nghttp2_frame *frame, void *user)
-{
-    fl_http2 *h = user;
-    int32_t id = frame->hd.stream_id;
-    fl_http2_stream *stream = find(h, id);
-
-    if (stream != NULL) {
-        if (!stream->announced) /* after a 1xx */
-            fl_http2_head_drop(stream);
-        return verdict(h);
-    }
-    if (h->client)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    stream = fl_http2_stream_new(h);
-    if (stream == NULL)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    stream->id = h->newest = id;
-    if (nghttp2_session_set_stream_user_data(session, id, stream) != 0) {
-        fl_http2_stream_free(stream);
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    }
-    return verdict(h);
-}
-
-static int on_header(nghttp2_session *session, const nghttp2_frame *frame,
-                     nghttp2_rcbuf *name, nghttp2_rcbuf *value, uint8_t flags,
-                     void *user)
-{
-    fl_http2 *h = user;
-    fl_http2_stream *stream = find(h, frame->hd.stream_id);
-
-    (void)session;
-    (void)flags;
-    if (stream == NULL || fl_http2_head_add(stream, name, value) != FL_OK)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    return verdict(h);
-}
-
-/* nghttp2 would overlook the field; RFC 9113 8.2.1 calls it malformed. */
-static int on_invalid_header(nghttp2_session *session,
-                             const nghttp2_frame *frame, nghttp2_rcbuf *name,
-                             nghttp2_rcbuf *value, uint8_t flags, void *user)
-{
-    (void)session;
-    (void)frame;
-    (void)name;
-    (void)value;
-    (void)flags;
-    (void)user;
-    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-}
-
-static void tell_request(fl_http2 *h, fl_http2_stream *stream, bool has_body)
-{
-    const fl_http_events *events = h->base.events;
-
-    fl_http2_head_finish(stream, has_body);
-    stream->announced = stream->owned = true;
-    h->open++;
-    if (stream->bad != 0)
-        events->on_bad(&stream->base, stream->bad, stream->what, h->base.user);
+    *frame = fl_http2_get_head(head);
+    place->in_frame = true;
+    place->in_body = false;
+    place->left = frame->length;
+    place->padding = 0;
+    if (is_out_of_turn(place, frame) || is_misplaced(frame))
+        fl_http2_doom(h, FL_HTTP2_PROTOCOL_ERROR);
+    else if (has_wrong_length(frame))
+        fl_http2_doom(h, FL_HTTP2_FRAME_SIZE_ERROR);
+    else if (comes_too_late(h, frame))
+        fl_http2_doom(h, FL_HTTP2_STREAM_CLOSED);
     else
-        events->on_head(&stream->base, &stream->head, h->base.user);
+        fl_http2_count_frame(h, frame);
+    if (frame->type == FL_HTTP2_DATA && fl_http2_is_alive(h))
+        fl_http2_on_data(h, frame);
 }
 
-static void break_off(fl_http2 *h, fl_http2_stream *stream, uint32_t error)
+/* The head of a frame; says how many bytes it took. */
+static size_t take_head(fl_http2 *h, fl_span bytes)
 {
-    stream->ours = true;
-    if (nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, stream->id,
-                                  error) != 0)
-        h->doom = NGHTTP2_INTERNAL_ERROR;
+    fl_http2_place *place = &h->place;
+
+    if (place->have == 0 && bytes.len >= FL_HTTP2_HEAD) {
+        begin_frame(h, bytes.ptr);
+        return FL_HTTP2_HEAD;
+    }
+    size_t wanted = FL_HTTP2_HEAD - place->have;
+    size_t n = bytes.len < wanted ? bytes.len : wanted;
+    memcpy(place->head + place->have, bytes.ptr, n);
+    place->have = (uint8_t)(place->have + n);
+    if (n == wanted) {
+        place->have = 0;
+        begin_frame(h, place->head);
+    }
+    return n;
 }
 
-static void tell_response(fl_http2 *h, fl_http2_stream *stream, bool has_body)
+/* The first byte of padded DATA says how much of its end is padding. */
+static size_t take_pad_length(fl_http2 *h, fl_span bytes)
 {
-    fl_http2_head_finish(stream, has_body);
-    if (stream->head.status / 100 == 1 && stream->bad == 0)
+    fl_http2_place *place = &h->place;
+    uint32_t padding = (unsigned char)bytes.ptr[0];
+
+    place->in_body = true;
+    place->left--;
+    if (padding > place->left) {
+        fl_http2_doom(h, FL_HTTP2_PROTOCOL_ERROR);
+        return 1;
+    }
+    place->left -= padding;
+    place->padding = padding;
+    if (place->left == 0) /* it carries nothing but that */
+        fl_http2_count_padding(h, &place->frame);
+    fl_http2_refund(h, fl_http2_find(h, place->frame.stream), 1 + padding);
+    return 1;
+}
+
+static size_t take_data(fl_http2 *h, fl_span bytes)
+{
+    fl_http2_place *place = &h->place;
+    const fl_http2_frame frame = place->frame;
+    bool padded = (frame.flags & FL_HTTP2_PADDED) != 0;
+
+    if (padded && !place->in_body)
+        return take_pad_length(h, bytes);
+    size_t n = bytes.len < place->left ? bytes.len : place->left;
+    place->left -= (uint32_t)n;
+    if (n > 0) {
+        fl_http2_on_body(h, &frame, (fl_span){bytes.ptr, n});
+        return n;
+    }
+    n = bytes.len < place->padding ? bytes.len : place->padding;
+    place->padding -= (uint32_t)n;
+    return n;
+}
+
+static bool has_left(const fl_http2_place *place)
+{
+    return place->left + place->padding > 0;
+}
+
+/* All of it has come. */
+static void end_data(fl_http2 *h)
+{
+    const fl_http2_frame frame = h->place.frame;
+
+    h->place.in_frame = false;
+    fl_http2_on_data_end(h, &frame);
+}
+
+static void end_frame(fl_http2 *h, fl_span payload)
+{
+    const fl_http2_frame frame = h->place.frame;
+
+    h->place.in_frame = false;
+    h->place.greeted = true; /* the first frame belongs to the greeting */
+    kind_of(&frame)->take(h, &frame, payload);
+    fl_buf_reset(&h->in);
+}
+
+static size_t take_payload(fl_http2 *h, fl_span bytes)
+{
+    fl_http2_place *place = &h->place;
+    size_t n = bytes.len < place->left ? bytes.len : place->left;
+    fl_span part = {bytes.ptr, n};
+
+    place->left -= (uint32_t)n;
+    if (place->left == 0 && fl_buf_len(&h->in) == 0)
+        end_frame(h, part);
+    else if (n > 0 && fl_buf_append(&h->in, part) != FL_OK)
+        fl_http2_doom(h, FL_HTTP2_INTERNAL_ERROR);
+    else if (place->left == 0)
+        end_frame(h, fl_buf_view(&h->in));
+    return n;
+}
+
+static size_t take_preface(fl_http2 *h, fl_span bytes)
+{
+    static const char preface[] = FL_HTTP2_PREFACE_TEXT;
+    size_t wanted = FL_HTTP2_PREFACE - h->place.preface;
+    size_t n = bytes.len < wanted ? bytes.len : wanted;
+
+    if (memcmp(bytes.ptr, preface + h->place.preface, n) != 0)
+        fl_http2_doom(h, FL_HTTP2_PROTOCOL_ERROR);
+    h->place.preface = (uint8_t)(h->place.preface + n);
+    return n;
+}
+
+/* A server's first frame is SETTINGS (RFC 9113 3.4). What begins otherwise is
+ * another protocol, most likely an error in HTTP/1.1. */
+static bool is_foreign(const fl_http2 *h, fl_span first)
+{
+    enum { TYPE = 3 };
+
+    return h->client && !h->place.greeted && !h->place.in_frame &&
+           h->place.have == 0 && first.len > TYPE &&
+           first.ptr[TYPE] != FL_HTTP2_SETTINGS;
+}
+
+static size_t take_some(fl_http2 *h, fl_span bytes)
+{
+    if (!h->client && h->place.preface < FL_HTTP2_PREFACE)
+        return take_preface(h, bytes);
+    if (!h->place.in_frame)
+        return take_head(h, bytes);
+    return h->place.frame.type == FL_HTTP2_DATA ? take_data(h, bytes)
+                                                : take_payload(h, bytes);
+}
+
+/* What has nothing left to come is over, though no byte says so. */
+static void end_empty(fl_http2 *h)
+{
+    const fl_http2_place *place = &h->place;
+
+    if (!place->in_frame || has_left(place) || !fl_http2_is_alive(h))
         return;
-    stream->announced = true;
-    if (stream->bad != 0) {
-        break_off(h, stream, NGHTTP2_PROTOCOL_ERROR);
-        fl_http2_stream_lose(stream, NGHTTP2_PROTOCOL_ERROR);
-    } else if (is_heard(stream)) {
-        h->base.events->on_head(&stream->base, &stream->head, h->base.user);
+    if (place->frame.type != FL_HTTP2_DATA)
+        end_frame(h, (fl_span){0});
+    else if ((place->frame.flags & FL_HTTP2_PADDED) != 0 && !place->in_body)
+        fl_http2_doom(h, FL_HTTP2_PROTOCOL_ERROR); /* it has no first byte */
+    else
+        end_data(h);
+}
+
+void fl_http2_take(fl_http2 *h, fl_span bytes)
+{
+    if (is_foreign(h, bytes)) {
+        fl_http2_doom(h, FL_HTTP2_HTTP_1_1_REQUIRED);
+        return;
+    }
+    while (bytes.len > 0 && fl_http2_is_alive(h)) {
+        bytes = fl_span_from(bytes, take_some(h, bytes));
+        end_empty(h);
     }
 }
 
-static void tell_end(fl_http2 *h, fl_http2_stream *stream)
+static bool is_of_head(const fl_http2_frame *frame)
 {
-    stream->whole = true;
-    if (is_heard(stream))
-        h->base.events->on_end(&stream->base, h->base.user);
-    fl_http2_head_drop(stream);
-    if (!h->client || h->freed || !is_heard(stream))
-        return;
-    /* The response is whole: nobody waits for the rest of our request. */
-    if (!stream->finished || stream->lent.len > 0)
-        break_off(h, stream, NGHTTP2_CANCEL);
-    fl_http2_stream_release(stream);
+    return frame->type == FL_HTTP2_HEADERS ||
+           frame->type == FL_HTTP2_CONTINUATION;
 }
 
-static void on_message_frame(fl_http2 *h, const nghttp2_frame *frame)
+bool fl_http2_in_head(const fl_http2 *h)
 {
-    fl_http2_stream *stream = find(h, frame->hd.stream_id);
-    bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    const fl_http2_place *place = &h->place;
 
-    if (stream == NULL)
-        return;
-    if (frame->hd.type == NGHTTP2_HEADERS && !stream->announced) {
-        if (h->client)
-            tell_response(h, stream, !ends);
-        else
-            tell_request(h, stream, !ends);
-    }
-    if (ends && !h->freed)
-        tell_end(h, stream);
-}
-
-static int on_frame(nghttp2_session *session, const nghttp2_frame *frame,
-                    void *user)
-{
-    fl_http2 *h = user;
-
-    (void)session;
-    if (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA)
-        on_message_frame(h, frame);
-    else if (frame->hd.type == NGHTTP2_PING && h->noticed &&
-             (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0)
-        fl_http2_depart(h);
-    return verdict(h);
-}
-
-/* Opens the windows again by what came; a paused stream keeps its own shut,
- * and the others go on. */
-static int take_in(nghttp2_session *session, fl_http2_stream *stream,
-                   int32_t id, size_t len)
-{
-    if (stream == NULL || !stream->owned || !stream->paused)
-        return nghttp2_session_consume(session, id, len);
-    stream->withheld += len;
-    return nghttp2_session_consume_connection(session, len);
-}
-
-static int on_data(nghttp2_session *session, uint8_t flags, int32_t id,
-                   const uint8_t *data, size_t len, void *user)
-{
-    fl_http2 *h = user;
-    fl_http2_stream *stream = find(h, id);
-
-    (void)flags;
-    if (take_in(session, stream, id, len) != 0)
-        return FAILED;
-    if (stream != NULL && stream->announced && is_heard(stream))
-        h->base.events->on_body(
-            &stream->base, (fl_span){(const char *)data, len}, h->base.user);
-    return verdict(h);
-}
-
-void fl_http2_pause(fl_exchange *exchange, bool paused)
-{
-    fl_http2_stream *stream = (fl_http2_stream *)(void *)exchange;
-    fl_http2 *h = fl_http2_of(stream);
-    size_t due = paused ? 0 : stream->withheld;
-
-    stream->paused = paused;
-    if (due == 0)
-        return;
-    stream->withheld = 0;
-    if (stream->closed || h->broken)
-        return;
-    fl_http2_enter(h);
-    if (nghttp2_session_consume_stream(h->session, stream->id, due) != 0)
-        h->doom = NGHTTP2_INTERNAL_ERROR;
-    fl_http2_leave(h, false);
-}
-
-static int on_close(nghttp2_session *session, int32_t id, uint32_t error,
-                    void *user)
-{
-    fl_http2 *h = user;
-    fl_http2_stream *stream = find(h, id);
-
-    (void)session;
-    h->latest = NULL;
-    if (stream == NULL)
-        return 0;
-    if (error == NGHTTP2_NO_ERROR)
-        h->resets -= h->resets > 0;
-    else if (!h->client && !stream->ours)
-        (void)fl_http2_overdone(h, &h->resets, h->base.limits->max_resets);
-    fl_http2_stream_close(stream, error);
-    return 0;
-}
-
-/* Frames of types we do not know are dropped (RFC 9113 5.5). They are asked
- * for all the same: or on_begin_frame() would not get to see them. */
-static int on_unknown(nghttp2_session *session, void **payload,
-                      const nghttp2_frame_hd *hd, void *user)
-{
-    (void)session;
-    (void)payload;
-    (void)hd;
-    (void)user;
-    return NGHTTP2_ERR_CANCEL;
-}
-
-/*
- * Each frame of ours may be worth two updates, of its stream's window and of
- * the connection's, and a large one is perhaps read in pieces. One that is
- * small because the window was is worth nothing: that is what a peer would do
- * that dribbles updates to be sent a body byte by byte.
- */
-static void note_data(fl_http2 *h, const fl_http2_stream *stream, size_t len)
-{
-    bool is_cut = stream != NULL && fl_http2_unsent(stream) > 0;
-
-    if (len > 0 && (!is_cut || len >= DRIBBLE))
-        h->updates += 2 + 2 * (len / READ_AT_ONCE);
-}
-
-static void note_reset(fl_http2 *h, uint32_t error)
-{
-    h->stopped = true;
-    if (error == NGHTTP2_REFUSED_STREAM) /* it never became a stream */
-        (void)fl_http2_overdone(h, &h->resets, h->base.limits->max_resets);
-}
-
-/* An answer that did not wait for the whole request: stop the rest of it
- * (RFC 9113 8.1). */
-static int on_sent(nghttp2_session *session, const nghttp2_frame *frame,
-                   void *user)
-{
-    fl_http2 *h = user;
-
-    if (frame->hd.type == NGHTTP2_RST_STREAM)
-        note_reset(h, frame->rst_stream.error_code);
-    if (frame->hd.type == NGHTTP2_DATA)
-        note_data(h, find(h, frame->hd.stream_id), frame->hd.length);
-    if (h->client || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 ||
-        (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA))
-        return 0;
-    fl_http2_stream *stream = find(h, frame->hd.stream_id);
-    if (stream == NULL || stream->whole)
-        return 0;
-    stream->ours = true;
-    return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id,
-                                     NGHTTP2_NO_ERROR);
-}
-
-void fl_http2_listen(nghttp2_session_callbacks *callbacks)
-{
-    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks,
-                                                          on_begin_frame);
-    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks,
-                                                            on_begin_headers);
-    nghttp2_session_callbacks_set_on_header_callback2(callbacks, on_header);
-    nghttp2_session_callbacks_set_on_invalid_header_callback2(
-        callbacks, on_invalid_header);
-    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks,
-                                                              on_data);
-    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
-    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_sent);
-    nghttp2_session_callbacks_set_unpack_extension_callback(callbacks,
-                                                            on_unknown);
+    if (!place->greeted)
+        return place->preface > 0;
+    return place->in_block || (place->in_frame && is_of_head(&place->frame));
 }

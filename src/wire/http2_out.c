@@ -1,21 +1,17 @@
 /*
- * http2_out.c - from the queues of nghttp2 to the `write` event.
+ * http2_out.c - frames on their way to the `write` event.
  *
- * nghttp2 hands out one frame at a time and takes its bytes back at the next
- * call, so small frames are gathered on the stack and leave together: an
- * answer's HEADERS and DATA, and all answers of one read, are one write. A
- * frame too large for the rest of the room goes as the second part of that
- * write and is not copied. Only what `write` would not take is kept on the
- * heap, and nothing more is pulled until there is room: then the frames stay
- * with nghttp2, which counts them, and the bodies with their streams.
+ * What we say goes out where it is said, in one write with the body if that may
+ * go along, and is copied nowhere on its way: whoever writes gathers what
+ * belongs together. A writer that is busy is not bothered again until it has
+ * drained. Meanwhile frames that must keep their order (heads, for HPACK's
+ * sake, and answers to control frames) are held here, as many as a peer with
+ * manners can make us say; and bodies stay with their streams, which take turns
+ * when there is room again.
  */
 #include "wire/http2_impl.h"
 
 #include "base/span.h"
-
-#include <string.h>
-
-enum { ROOM = 8 * 1024 };
 
 static void take_status(fl_http2 *h, fl_status rc)
 {
@@ -25,82 +21,134 @@ static void take_status(fl_http2 *h, fl_status rc)
         h->broken = true;
 }
 
-void fl_http2_write_held(fl_http2 *h, bool urgent)
+/* While nothing can be written, what a peer makes us say piles up. Its own
+ * fair share is an answer to each request and each control frame. */
+static size_t fair_share(const fl_http2 *h)
 {
-    fl_span held = fl_buf_view(&h->held);
+    const fl_http_limits *limits = h->base.limits;
 
-    if (held.len == 0)
+    return 2 * ((size_t)limits->max_streams + limits->max_control +
+                limits->max_resets);
+}
+
+/* All of it, or the peer could not make sense of what is said last. */
+static void hold(fl_http2 *h, const fl_span *parts, size_t count)
+{
+    size_t before = fl_buf_len(&h->held);
+    fl_status rc = ++h->held_count > fair_share(h) ? FL_E_TOO_BIG : FL_OK;
+
+    for (size_t i = 0; i < count && rc == FL_OK; i++)
+        rc = fl_buf_append(&h->held, parts[i]);
+    if (rc == FL_OK)
         return;
+    fl_buf_truncate(&h->held, before);
+    fl_http2_doom(h, rc == FL_E_TOO_BIG ? FL_HTTP2_ENHANCE_YOUR_CALM
+                                        : FL_HTTP2_INTERNAL_ERROR);
+}
+
+/* Together with what was held, which comes first. True: it was taken. */
+static bool write_out(fl_http2 *h, const fl_span *parts, size_t count,
+                      bool urgent)
+{
+    fl_span all[FL_HTTP2_PARTS + 1] = {fl_buf_view(&h->held)};
+    size_t first = all[0].len > 0;
+
+    for (size_t i = 0; i < count; i++)
+        all[first + i] = parts[i];
     h->busy = false;
-    take_status(h, h->base.events->write(h->base.user, &held, 1, urgent));
-    if (!h->busy)
+    take_status(
+        h, h->base.events->write(h->base.user, all, first + count, urgent));
+    if (h->busy || h->broken || h->freed)
+        return false;
+    if (first > 0) {
         fl_buf_reset(&h->held);
+        h->held_count = 0;
+    }
+    return true;
 }
 
-static void keep(fl_http2 *h, fl_span part)
+static bool can_write(const fl_http2 *h)
 {
-    if (fl_buf_append(&h->held, part) != FL_OK)
-        h->broken = true;
+    return !h->busy && !h->broken && !h->freed;
 }
 
-static void put(fl_http2 *h, fl_span gathered, fl_span frame)
+void fl_http2_put(fl_http2 *h, const fl_span *parts, size_t count)
 {
-    fl_span parts[2] = {gathered, frame};
-    size_t first = gathered.len == 0, count = 2 - first - (frame.len == 0);
-
-    if (count == 0)
+    if (can_write(h) && write_out(h, parts, count, h->doom != 0))
         return;
-    take_status(h, h->base.events->write(h->base.user, parts + first, count,
-                                         h->doom != 0));
-    if (h->busy && !h->freed) {
-        keep(h, gathered);
-        keep(h, frame);
-    }
+    if (h->busy && !h->broken && !h->freed)
+        hold(h, parts, count);
 }
 
-void fl_http2_pull(fl_http2 *h)
+void fl_http2_put_held(fl_http2 *h)
 {
-    char room[ROOM];
-    size_t len = 0;
-
-    while (!h->busy && !h->broken && !h->freed) {
-        const uint8_t *bytes = NULL;
-        ssize_t n = nghttp2_session_mem_send(h->session, &bytes);
-        fl_span frame = {(const char *)bytes, n > 0 ? (size_t)n : 0};
-        if (n < 0)
-            h->broken = true;
-        if (n <= 0)
-            break;
-        if (frame.len <= sizeof room - len) {
-            memcpy(room + len, frame.ptr, frame.len);
-            len += frame.len;
-            continue;
-        }
-        put(h, (fl_span){room, len}, frame);
-        len = 0;
-    }
-    if (!h->freed)
-        put(h, (fl_span){room, len}, (fl_span){0});
+    if (can_write(h) && fl_buf_len(&h->held) > 0)
+        (void)write_out(h, NULL, 0, false);
 }
 
-/* What a stream has waiting, up to `length`. */
-static size_t take(fl_http2_stream *stream, uint8_t *to, size_t length)
+void fl_http2_put_frame(fl_http2 *h, fl_http2_type type, unsigned flags,
+                        uint32_t stream, fl_span payload)
 {
-    if (stream->lent.len > 0) {
-        size_t some = stream->lent.len < length ? stream->lent.len : length;
-        memcpy(to, stream->lent.ptr, some);
-        stream->lent = fl_span_from(stream->lent, some);
-        return some;
-    }
-    fl_span out = fl_buf_view(&stream->out);
-    size_t n = out.len < length ? out.len : length;
+    char head[FL_HTTP2_HEAD];
 
-    if (out.ptr != NULL)
-        memcpy(to, out.ptr, n);
-    fl_buf_consume(&stream->out, n);
-    if (n == out.len) /* a quiet stream of events holds no buffer */
-        fl_buf_reset(&stream->out);
-    return n;
+    (void)fl_http2_put_head(head, payload.len, type, flags, stream);
+    fl_http2_put(h, (fl_span[]){{head, sizeof head}, payload}, 2);
+}
+
+void fl_http2_put_number(fl_http2 *h, fl_http2_type type, uint32_t stream,
+                         uint32_t number)
+{
+    char payload[4];
+
+    (void)fl_http2_put32(payload, number);
+    fl_http2_put_frame(h, type, 0, stream, (fl_span){payload, sizeof payload});
+}
+
+void fl_http2_put_goaway(fl_http2 *h, uint32_t last, fl_http2_error why)
+{
+    char payload[8];
+
+    (void)fl_http2_put32(fl_http2_put32(payload, last), (uint32_t)why);
+    fl_http2_put_frame(h, FL_HTTP2_GOAWAY, 0, 0,
+                       (fl_span){payload, sizeof payload});
+}
+
+void fl_http2_sent_data(fl_http2_stream *stream, size_t length)
+{
+    stream->window -= (int64_t)length;
+    fl_http2_of(stream)->window -= (int64_t)length;
+    fl_http2_count_sent(stream, length);
+}
+
+bool fl_http2_put_data(fl_http2_stream *stream, const fl_span *parts,
+                       size_t count, bool ends)
+{
+    fl_http2 *h = fl_http2_of(stream);
+    fl_span all[FL_HTTP2_PARTS];
+    char head[FL_HTTP2_HEAD];
+
+    if (!can_write(h) || count >= FL_HTTP2_PARTS)
+        return false;
+    (void)fl_http2_put_head(head, fl_span_total(parts, count), FL_HTTP2_DATA,
+                            ends ? FL_HTTP2_END_STREAM : 0, stream->id);
+    all[0] = (fl_span){head, sizeof head};
+    for (size_t i = 0; i < count; i++)
+        all[i + 1] = parts[i];
+    return write_out(h, all, count + 1, false);
+}
+
+/* One that has only its end to tell needs no window, so it comes first. */
+void fl_http2_make_ready(fl_http2_stream *stream)
+{
+    fl_http2 *h = fl_http2_of(stream);
+
+    if (stream->closed)
+        return;
+    fl_list_remove(&stream->ready);
+    if (fl_http2_unsent(stream) == 0)
+        fl_list_prepend(&h->ready, &stream->ready);
+    else
+        fl_list_append(&h->ready, &stream->ready);
 }
 
 void fl_http2_drain_at(fl_exchange *exchange, size_t level)
@@ -111,28 +159,63 @@ void fl_http2_drain_at(fl_exchange *exchange, size_t level)
     stream->drain_at = level;
 }
 
-ssize_t fl_http2_read(nghttp2_session *session, int32_t id, uint8_t *to,
-                      size_t length, uint32_t *flags,
-                      nghttp2_data_source *source, void *user)
+static void note_room(fl_http2_stream *stream)
 {
-    fl_http2_stream *stream = source->ptr;
-    fl_http2 *h = user;
+    if (!stream->starved || fl_http2_unsent(stream) > stream->drain_at)
+        return;
+    stream->starved = false;
+    if (!stream->owned || stream->lost)
+        return;
+    fl_list_remove(&stream->news); /* it may not have been told yet */
+    fl_list_append(&fl_http2_of(stream)->news, &stream->news);
+}
 
-    (void)session;
-    (void)id;
-    if (stream->torn)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    size_t n = take(stream, to, length), rest = fl_http2_unsent(stream);
-    if (stream->starved && rest <= stream->drain_at) {
-        stream->starved = false;
-        if (stream->owned && !stream->lost) {
-            fl_list_remove(&stream->news); /* it may not have been told yet */
-            fl_list_append(&h->news, &stream->news);
-        }
+static void consume(fl_http2_stream *stream, size_t n)
+{
+    if (stream->lent.len > 0)
+        stream->lent = fl_span_from(stream->lent, n);
+    else
+        fl_http2_stream_sent(stream, n);
+}
+
+/* One frame of a stream whose turn it is. False: nobody else's can leave. */
+static bool send_one(fl_http2_stream *stream)
+{
+    fl_http2 *h = fl_http2_of(stream);
+    fl_span body =
+        stream->lent.len > 0 ? stream->lent : fl_buf_view(&stream->out);
+    fl_span part = {body.ptr, fl_http2_may_send(stream, body.len)};
+    bool ends = stream->finished && part.len == body.len;
+
+    if (part.len == 0 && !ends) {
+        if (body.len > 0 && stream->window > 0)
+            return false;               /* the connection's window is shut */
+        fl_list_remove(&stream->ready); /* until its own is opened */
+        return true;
     }
-    if (rest == 0 && stream->finished)
-        *flags |= NGHTTP2_DATA_FLAG_EOF;
-    else if (n == 0)
-        stream->deferred = true;
-    return n > 0 || stream->finished ? (ssize_t)n : NGHTTP2_ERR_DEFERRED;
+    if (!fl_http2_put_data(stream, &part, part.len > 0, ends))
+        return false;
+    fl_list_remove(&stream->ready);
+    consume(stream, part.len);
+    fl_http2_sent_data(stream, part.len);
+    note_room(stream);
+    if (!ends && fl_http2_unsent(stream) > 0)
+        fl_list_append(&h->ready, &stream->ready);
+    stream->sent_end = ends;
+    fl_http2_stream_settle(stream);
+    return true;
+}
+
+void fl_http2_pump(fl_http2 *h)
+{
+    bool goes_on = true;
+
+    while (goes_on && can_write(h) && !fl_list_empty(&h->ready)) {
+        fl_http2_stream *stream =
+            FL_LIST_ENTRY(h->ready.next, fl_http2_stream, ready);
+        if (stream->torn)
+            fl_http2_stream_break(stream, FL_HTTP2_CANCEL);
+        else
+            goes_on = send_one(stream);
+    }
 }

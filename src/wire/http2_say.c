@@ -1,15 +1,9 @@
 /*
  * http2_say.c - what we say: requests, responses, bodies.
  *
- * A heading becomes nghttp2's list of names and values here. What an HTTP/1.1
- * connection may say about itself has no place in HTTP/2 (RFC 9113 8.2.2): the
- * two such fields that http.c lets a heading have are left out. Credentials are
- * marked never to enter a compression table, neither ours nor that of a proxy
- * further on (RFC 7541 7.1.3).
- *
- * So is what is new on each message: in a table it would be no use to anybody,
- * and push out what repeats. One in FLEETING_EVERY enters it all the same, for
- * its name: the others refer to that.
+ * A body that is there when its head is said, and fits the windows, goes along
+ * with it in one write. What does not fit waits with the stream, or, if it was
+ * lent, with its owner.
  *
  * Every function here leaves the codec at its end, which may free it: nothing
  * is touched after fl_http2_leave().
@@ -17,154 +11,7 @@
 #include "wire/http2_impl.h"
 
 #include "base/span.h"
-
-enum {
-    PSEUDO_ROOM = 5, /* four, and content-length */
-    NV_MAX = 2 * FL_HTTP_FIELDS_MAX + PSEUDO_ROOM,
-    NV_OVERHEAD = 12,           /* what nghttp2 reckons per field, at most */
-    BLOCK_MAX = 64 * 1024 - 64, /* what it sends at most, in all */
-    HEAD_ABOUT = 64,            /* bytes of a head that is like the last one */
-    FLEETING_EVERY = 64,        /* heads */
-};
-
-typedef struct nv_list {
-    nghttp2_nv nv[NV_MAX];
-    size_t count;
-    size_t size;
-    bool indexes; /* what is fleeting, too */
-    char status[3];
-    char length[20]; /* as long as 2^64 */
-} nv_list;
-
-/* Not by an initializer, which would clear ten kilobytes each time. */
-static void begin(nv_list *list, fl_http2 *h)
-{
-    list->count = list->size = 0;
-    list->indexes = h->heads++ % FLEETING_EVERY == 0;
-}
-
-/* nghttp2 knows no const here, but it writes to none of it. */
-static uint8_t *bytes_of(fl_span span)
-{
-    const union {
-        const char *ours;
-        uint8_t *theirs;
-    } bytes = {span.ptr != NULL ? span.ptr : ""};
-
-    return bytes.theirs;
-}
-
-static void add(nv_list *list, fl_span name, fl_span value, uint8_t flags)
-{
-    list->size += name.len + value.len + NV_OVERHEAD;
-    list->nv[list->count++] = (nghttp2_nv){
-        .name = bytes_of(name),
-        .namelen = name.len,
-        .value = bytes_of(value),
-        .valuelen = value.len,
-        .flags = flags,
-    };
-}
-
-/* Of a name that is there for ever. */
-static void add_known(nv_list *list, fl_span name, fl_span value, uint8_t flags)
-{
-    add(list, name, value, flags | NGHTTP2_NV_FLAG_NO_COPY_NAME);
-}
-
-static void add_pseudo(nv_list *list, fl_span name, fl_span value)
-{
-    add_known(list, name, value, NGHTTP2_NV_FLAG_NONE);
-}
-
-static bool is_left_out(fl_field_id id)
-{
-    return id == FL_FIELD_UPGRADE || id == FL_FIELD_TE;
-}
-
-static bool is_secret(fl_field_id id)
-{
-    return id == FL_FIELD_AUTHORIZATION || id == FL_FIELD_X_API_KEY ||
-           id == FL_FIELD_COOKIE;
-}
-
-static bool is_fleeting(fl_field_id id)
-{
-    return id == FL_FIELD_X_REQUEST_ID || id == FL_FIELD_TRACEPARENT ||
-           id == FL_FIELD_LAST_EVENT_ID;
-}
-
-static void add_field(nv_list *list, const fl_field *field, fl_field_id id)
-{
-    bool unindexed = is_secret(id) || (is_fleeting(id) && !list->indexes);
-    uint8_t flags = unindexed ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
-
-    if (id == FL_FIELD_OTHER)
-        add(list, field->name, field->value, flags);
-    else if (!is_left_out(id))
-        add_known(list, fl_field_name(id), field->value, flags);
-}
-
-/* Of those each knows what it is. */
-static void add_set(nv_list *list, const fl_fields *set)
-{
-    for (size_t i = 0; set != NULL && i < set->count; i++)
-        add_field(list, &set->fields[i], set->fields[i].id);
-}
-
-static size_t count_of(const fl_fields *set)
-{
-    return set != NULL ? set->count : 0;
-}
-
-static fl_status add_heading(nv_list *list, const fl_heading *heading)
-{
-    const fl_field *fields = heading->fields;
-    size_t count =
-        heading->count + count_of(heading->common) + count_of(heading->own);
-
-    if (count > NV_MAX - PSEUDO_ROOM)
-        return FL_E_LIMIT;
-    add_set(list, heading->common);
-    add_set(list, heading->own);
-    for (size_t i = 0; i < heading->count; i++)
-        add_field(list, &fields[i],
-                  fields[i].id != FL_FIELD_OTHER
-                      ? fields[i].id
-                      : fl_field_find(fields[i].name));
-    return list->size <= BLOCK_MAX ? FL_OK : FL_E_TOO_BIG;
-}
-
-/* In decimal, at the end of `room`. */
-static fl_span spell(char *room, size_t size, uint64_t number)
-{
-    size_t at = size;
-
-    do {
-        room[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    return (fl_span){room + at, size - at};
-}
-
-static void add_length(nv_list *list, int64_t length)
-{
-    add_pseudo(list, fl_field_name(FL_FIELD_CONTENT_LENGTH),
-               spell(list->length, sizeof list->length, (uint64_t)length));
-}
-
-static void add_status(nv_list *list, unsigned status)
-{
-    add_pseudo(list, FL_SPAN(":status"),
-               spell(list->status, sizeof list->status, status));
-}
-
-static fl_status status_of(int rc)
-{
-    if (rc >= 0)
-        return FL_OK;
-    return rc == NGHTTP2_ERR_NOMEM ? FL_E_NOMEM : FL_E_STATE;
-}
+#include "wire/http2_heading.h"
 
 /* A stream whose loss is noted but not told yet, or of a dead connection. */
 static bool is_gone(const fl_http2_stream *stream)
@@ -178,47 +25,67 @@ static void note_length(fl_http2_stream *stream, int64_t length)
     stream->left = length >= 0 ? (uint64_t)length : 0;
 }
 
-static fl_status submit_request(fl_http2_stream *stream,
-                                const fl_heading *heading)
+/* Whether all of a body can leave now, in one frame. */
+static bool fits(const fl_http2_stream *stream, size_t total, size_t count)
 {
-    nghttp2_data_provider body = {{.ptr = stream}, fl_http2_read};
-    nv_list list;
+    const fl_http2 *h = fl_http2_of(stream);
 
-    begin(&list, fl_http2_of(stream));
-    add_pseudo(&list, FL_SPAN(":method"), heading->method);
-    if (fl_span_equal(heading->method, FL_SPAN("CONNECT"))) {
-        add_pseudo(&list, FL_SPAN(":authority"), heading->target);
-    } else {
-        add_pseudo(&list, FL_SPAN(":scheme"), heading->scheme);
-        add_pseudo(&list, FL_SPAN(":authority"), heading->authority);
-        add_pseudo(&list, FL_SPAN(":path"), heading->target);
-    }
-    if (heading->length > 0)
-        add_length(&list, heading->length);
+    return !h->busy && count + 2 <= FL_HTTP2_PARTS &&
+           fl_http2_may_send(stream, total) == total;
+}
 
-    fl_status rc = add_heading(&list, heading);
+static fl_status append(fl_http2_stream *stream, const fl_span *parts,
+                        size_t count)
+{
+    size_t before = fl_buf_len(&stream->out);
+    fl_status rc = FL_OK;
+
+    for (size_t i = 0; i < count && rc == FL_OK; i++)
+        rc = fl_buf_append(&stream->out, parts[i]);
+    if (rc != FL_OK)
+        fl_buf_truncate(&stream->out, before);
+    fl_http2_of(stream)->waiting += fl_buf_len(&stream->out) - before;
+    return rc;
+}
+
+/* What follows a head that is said: a body that goes along, nothing, or what
+ * waits. */
+typedef struct body {
+    const fl_span *parts;
+    size_t count;
+    size_t total;
+} body;
+
+static fl_status say(fl_http2_stream *stream, const fl_heading *heading,
+                     const body *along)
+{
+    fl_http2_said said;
+    fl_span parts[FL_HTTP2_PARTS];
+    size_t count = along != NULL ? along->count : 0;
+    fl_status rc = fl_http2_heading_say(&said, stream, heading,
+                                        along != NULL ? along->total : 0);
+
     if (rc != FL_OK)
         return rc;
-    stream->bodiless = heading->length == 0;
-    stream->finished = stream->bodiless || stream->lent.len > 0;
-    note_length(stream, stream->lent.len > 0 ? 0 : heading->length);
-    stream->id = nghttp2_submit_request(
-        fl_http2_of(stream)->session, NULL, list.nv, list.count,
-        stream->bodiless ? NULL : &body, stream);
-    return status_of(stream->id);
+    parts[0] = said.frames;
+    for (size_t i = 0; i < count; i++)
+        parts[i + 1] = along->parts[i];
+    fl_http2_put(fl_http2_of(stream), parts, count + 1);
+    fl_http2_heading_done(&said);
+    if (along != NULL)
+        fl_http2_sent_data(stream, along->total);
+    return FL_OK;
 }
 
 static bool takes_requests(const fl_http2 *h)
 {
-    return !h->broken && !h->ended && h->doom == 0 &&
-           nghttp2_session_check_request_allowed(h->session) != 0;
+    return !h->broken && !h->ended && h->doom == 0 && !h->farewell &&
+           h->next <= FL_HTTP2_MAX;
 }
 
 static bool has_room(const fl_http2 *h)
 {
-    return h->running <
-           nghttp2_session_get_remote_settings(
-               h->session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+    return h->running < h->to_open;
 }
 
 bool fl_http2_available(const fl_http *http)
@@ -228,7 +95,29 @@ bool fl_http2_available(const fl_http *http)
     return h->client && takes_requests(h) && has_room(h);
 }
 
-fl_status fl_http2_ask(fl_http *http, const fl_heading *heading, fl_span body,
+/* The body is lent, or still to come. */
+static fl_status say_request(fl_http2_stream *stream, const fl_heading *heading,
+                             fl_span lent)
+{
+    bool along = lent.len > 0 && fits(stream, lent.len, 1);
+    const body whole = {&lent, 1, lent.len};
+
+    stream->is_head = fl_span_equal(heading->method, FL_SPAN("HEAD"));
+    stream->bodiless = heading->length == 0;
+    stream->finished = stream->bodiless || lent.len > 0;
+    note_length(stream, lent.len > 0 ? 0 : heading->length);
+    fl_status rc = say(stream, heading, along ? &whole : NULL);
+    if (rc != FL_OK)
+        return rc;
+    if (!along)
+        stream->lent = lent;
+    stream->sent_end = along || stream->bodiless;
+    if (!stream->sent_end && lent.len > 0)
+        fl_http2_make_ready(stream);
+    return FL_OK;
+}
+
+fl_status fl_http2_ask(fl_http *http, const fl_heading *heading, fl_span lent,
                        void *exchange_user, fl_exchange **out)
 {
     fl_http2 *h = (fl_http2 *)(void *)http;
@@ -238,15 +127,14 @@ fl_status fl_http2_ask(fl_http *http, const fl_heading *heading, fl_span body,
         return FL_E_STATE;
     if (!has_room(h))
         return FL_BUSY;
-    fl_http2_stream *stream = fl_http2_stream_new(h);
+    fl_http2_stream *stream = fl_http2_stream_new(h, h->next);
     if (stream == NULL)
         return FL_E_NOMEM;
     stream->base.user = exchange_user;
-    stream->lent = body;
-    h->gathered += body.len + HEAD_ABOUT;
     fl_http2_enter(h);
-    fl_status rc = submit_request(stream, heading);
+    fl_status rc = say_request(stream, heading, lent);
     if (rc == FL_OK) {
+        h->next += 2;
         stream->owned = true;
         h->open++;
         *out = &stream->base;
@@ -268,32 +156,18 @@ static bool has_no_body(const fl_http2_stream *stream, unsigned status)
     return stream->is_head || status == 204 || status == 304;
 }
 
-static fl_status submit_response(fl_http2_stream *stream,
-                                 const fl_heading *heading)
+static fl_status say_response(fl_http2_stream *stream,
+                              const fl_heading *heading, const body *along)
 {
-    nghttp2_data_provider body = {{.ptr = stream}, fl_http2_read};
-    bool bodiless =
+    stream->bodiless =
         has_no_body(stream, heading->status) || heading->length == 0;
-    nv_list list;
-
-    begin(&list, fl_http2_of(stream));
-    add_status(&list, heading->status);
-    if (heading->length >= 0 && heading->status != 204 &&
-        heading->status != 304)
-        add_length(&list, heading->length);
-
-    fl_status rc = add_heading(&list, heading);
-    if (rc == FL_OK)
-        rc = status_of(nghttp2_submit_response(fl_http2_of(stream)->session,
-                                               stream->id, list.nv, list.count,
-                                               bodiless ? NULL : &body));
+    fl_status rc = say(stream, heading, along);
     if (rc != FL_OK)
         return rc;
     stream->responded = true;
-    stream->bodiless = bodiless;
     note_length(stream, heading->length);
     if (heading->close && !stream->bad)
-        stream->base.http->ops->shut(stream->base.http);
+        fl_http2_shut(stream->base.http);
     return FL_OK;
 }
 
@@ -307,34 +181,30 @@ fl_status fl_http2_respond(fl_exchange *exchange, const fl_heading *heading)
     if (is_gone(stream))
         return FL_E_RESET;
     fl_http2_enter(h);
-    fl_status rc = submit_response(stream, heading);
+    fl_status rc = say_response(stream, heading, NULL);
+    if (rc == FL_OK) {
+        stream->sent_end = stream->bodiless;
+        fl_http2_stream_settle(stream);
+    }
     fl_http2_leave(h, false);
     return rc;
 }
 
-static fl_status append(fl_http2_stream *stream, const fl_span *parts,
-                        size_t count)
+/* At once, if nothing is before it; or it waits. */
+static fl_status send_body(fl_http2_stream *stream, const fl_span *parts,
+                           size_t count, size_t total)
 {
-    size_t before = fl_buf_len(&stream->out);
-    fl_status rc = FL_OK;
-
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&stream->out, parts[i]);
-    if (rc != FL_OK)
-        fl_buf_truncate(&stream->out, before);
+    if (total == 0)
+        return FL_OK;
+    if (fl_http2_unsent(stream) == 0 && fits(stream, total, count) &&
+        fl_http2_put_data(stream, parts, count, false)) {
+        fl_http2_sent_data(stream, total);
+        return FL_OK;
+    }
+    fl_status rc = append(stream, parts, count);
+    if (rc == FL_OK)
+        fl_http2_make_ready(stream);
     return rc;
-}
-
-static void resume(fl_http2_stream *stream)
-{
-    fl_http2 *h = fl_http2_of(stream);
-
-    if (!stream->deferred || stream->closed || h->broken)
-        return;
-    stream->deferred = false;
-    if (nghttp2_session_resume_data(h->session, stream->id) ==
-        NGHTTP2_ERR_NOMEM)
-        h->doom = NGHTTP2_INTERNAL_ERROR;
 }
 
 fl_status fl_http2_send(fl_exchange *exchange, const fl_span *parts,
@@ -354,28 +224,26 @@ fl_status fl_http2_send(fl_exchange *exchange, const fl_span *parts,
         fl_http2_drain_at(exchange, h->base.limits->high_water / 2);
         return FL_BUSY;
     }
-    fl_status rc = stream->bodiless ? FL_OK : append(stream, parts, count);
-    if (rc != FL_OK)
-        return rc;
-    stream->left -= stream->sized ? total : 0;
     fl_http2_enter(h);
-    resume(stream);
+    fl_status rc =
+        stream->bodiless ? FL_OK : send_body(stream, parts, count, total);
+    if (rc == FL_OK && stream->sized)
+        stream->left -= total;
     fl_http2_leave(h, false);
-    return FL_OK;
+    return rc;
 }
 
+/* By the owner's wish. */
 static void break_off(fl_http2_stream *stream)
 {
     fl_http2 *h = fl_http2_of(stream);
 
     stream->ours = true;
-    fl_buf_reset(&stream->out);
+    fl_http2_stream_drop_out(stream);
     fl_http2_give_back(stream);
-    if (!stream->closed && !h->broken &&
-        nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, stream->id,
-                                  h->client ? NGHTTP2_CANCEL
-                                            : NGHTTP2_INTERNAL_ERROR) != 0)
-        h->doom = NGHTTP2_INTERNAL_ERROR;
+    if (!h->broken)
+        fl_http2_stream_break(stream, h->client ? FL_HTTP2_CANCEL
+                                                : FL_HTTP2_INTERNAL_ERROR);
 }
 
 /* Less than was promised, or no response at all, is no message. */
@@ -395,14 +263,38 @@ void fl_http2_finish(fl_exchange *exchange)
     if (is_short(stream)) {
         break_off(stream);
         if (h->client)
-            fl_http2_stream_lose(stream, NGHTTP2_CANCEL);
-    } else {
+            fl_http2_stream_lose(stream, FL_HTTP2_CANCEL);
+    } else if (!stream->finished) {
         stream->finished = true;
-        resume(stream);
+        if (!stream->sent_end)
+            fl_http2_make_ready(stream);
     }
     if (!h->client)
         fl_http2_stream_release(stream);
     fl_http2_leave(h, false);
+}
+
+static fl_status say_answer(fl_http2_stream *stream, const fl_heading *heading,
+                            const fl_span *parts, size_t count)
+{
+    const body whole = {parts, count, fl_span_total(parts, count)};
+    bool none = whole.total == 0 || has_no_body(stream, heading->status);
+    bool along = !none && fits(stream, whole.total, count);
+    fl_status rc = none || along ? FL_OK : append(stream, parts, count);
+
+    if (rc == FL_OK)
+        rc = say_response(stream, heading, along ? &whole : NULL);
+    if (rc != FL_OK) {
+        fl_http2_stream_drop_out(stream);
+        return rc;
+    }
+    stream->finished = true;
+    stream->left = 0;
+    stream->sent_end = none || along;
+    if (!stream->sent_end)
+        fl_http2_make_ready(stream);
+    fl_http2_stream_release(stream);
+    return FL_OK;
 }
 
 fl_status fl_http2_answer(fl_exchange *exchange, const fl_heading *heading,
@@ -415,20 +307,8 @@ fl_status fl_http2_answer(fl_exchange *exchange, const fl_heading *heading,
         return FL_E_STATE;
     if (is_gone(stream))
         return FL_E_RESET;
-    fl_status rc = has_no_body(stream, heading->status)
-                       ? FL_OK
-                       : append(stream, parts, count);
-    if (rc != FL_OK)
-        return rc;
     fl_http2_enter(h);
-    rc = submit_response(stream, heading);
-    if (rc == FL_OK) {
-        stream->finished = true;
-        stream->left = 0;
-        fl_http2_stream_release(stream);
-    } else {
-        fl_buf_reset(&stream->out);
-    }
+    fl_status rc = say_answer(stream, heading, parts, count);
     fl_http2_leave(h, false);
     return rc;
 }

@@ -73,6 +73,7 @@ typedef struct fl_http_ops {
     size_t (*open)(const fl_http *http);
     bool (*available)(const fl_http *http); /* NULL: on a server, false */
     size_t (*memory)(const fl_http *http);
+    size_t (*waiting)(const fl_http *http); /* NULL: 0 */
 
     /* NULL: on a server, FL_E_STATE. The heading has been checked. */
     fl_status (*request)(fl_http *http, const fl_heading *heading,
@@ -81,7 +82,6 @@ typedef struct fl_http_ops {
      * body. */
     fl_status (*ask)(fl_http *http, const fl_heading *heading, fl_span body,
                      void *exchange_user, fl_exchange **out);
-    void (*flush)(fl_http *http); /* NULL: nothing is ever gathered */
     /* NULL: on a client, FL_E_STATE. The heading has been checked. */
     fl_status (*respond)(fl_exchange *exchange, const fl_heading *heading);
     fl_status (*send)(fl_exchange *exchange, const fl_span *parts, size_t count,
@@ -96,6 +96,7 @@ typedef struct fl_http_ops {
     void (*drain_at)(fl_exchange *exchange, size_t level); /* or NULL */
     size_t (*pending)(const fl_exchange *exchange);        /* NULL: 0 */
     const fl_head *(*head)(const fl_exchange *exchange);
+    bool (*is_ending)(const fl_exchange *exchange);
 } fl_http_ops;
 
 /* The common part of a connection; first member of every kind of it. */

@@ -141,15 +141,8 @@ static void on_over(void *user)
     (void)leaves(o);
 }
 
-/* Whatever is gathered leaves with the next bytes that come in. */
-static void on_held(void *user)
-{
-    require((((owner *)user)->how & STREAMS) != 0);
-}
-
 static const fl_http_events events = {
     .write = write_out,
-    .on_held = on_held,
     .on_head = on_head,
     .on_body = on_body,
     .on_end = on_end,
@@ -209,7 +202,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t step = (o.how & 0x80) != 0 ? 1 + (o.how >> 5 & 3) * 7 : SIZE_MAX;
     fl_http_options options = {.version = 20,
                                .client = (o.how & CLIENT) != 0,
-                               .gather = (o.how & STREAMS) != 0,
                                .limits = &limits,
                                .events = &events,
                                .user = &o};

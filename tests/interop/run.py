@@ -29,9 +29,10 @@ from typing import NamedTuple
 
 sys.dont_write_bytecode = True  # the source folder stays as it is
 from autobahn import prove_autobahn  # noqa: E402
+from h2spec import prove_h2spec  # noqa: E402
 from serving import free_port, serving  # noqa: E402
 from toolchains import (  # noqa: E402
-    Autobahn, Go, NodeWebSocket, Python, PythonWebSocket, Rust, Skip,
+    Autobahn, Go, H2spec, NodeWebSocket, Python, PythonWebSocket, Rust, Skip,
     TypeScript, last_line, run_to_end)
 
 CLIENT_SECONDS = 150
@@ -479,6 +480,7 @@ class Named:
 def http_server(tap, tools, sdk, ways):
     """Our command and our library connect to their server. One that has been
     watched is another one: each way meets a fresh one."""
+    sdk.need_http_server()
     server = sdk.script('server')
     for way in ways:
         port = free_port()
@@ -566,6 +568,7 @@ SCENARIOS = {
     'python-websockets-server': (socket_server, PythonWebSocket, None, ()),
 
     'autobahn': (prove_autobahn, Autobahn, '', ()),
+    'h2spec': (prove_h2spec, H2spec, '', ()),
 }
 
 
@@ -575,6 +578,7 @@ class Tools(NamedTuple):
     watch: str
     ws_echo: str
     ws_echo_client: str
+    http2_host: str
 
 
 def run_scenario(name, tools, cache):
@@ -634,6 +638,7 @@ def main():
     parser.add_argument('--watch', default='watch')
     parser.add_argument('--ws-echo', default='ws-echo')
     parser.add_argument('--ws-echo-client', default='ws-echo-client')
+    parser.add_argument('--http2-host', default='http2-host')
     parser.add_argument('--cache', type=Path,
                         default=Path.cwd() / 'interop-cache')
     given = parser.parse_args()
@@ -646,7 +651,7 @@ def main():
     if given.install:
         return install_all(cache.resolve())
     tools = Tools(*map(program, (given.fairlead, given.watch, given.ws_echo,
-                                 given.ws_echo_client)))
+                                 given.ws_echo_client, given.http2_host)))
     return run_scenario(given.scenario, tools, cache.resolve())
 
 

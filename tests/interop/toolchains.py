@@ -36,6 +36,9 @@ class Sdk:
     subscribes = True
     logs_apart = False  # from the answer of the request it belongs to
 
+    def need_http_server(self):
+        """Skip, if what its HTTP servers stand on is not there."""
+
 
 class Skip(Exception):
     """The scenario cannot run here; the reason is the message."""
@@ -194,6 +197,10 @@ class TypeScript(Sdk):
         self.folder = install_npm(cache, 'typescript', HERE / 'typescript')
         self.version = version
         self.has_tasks = version == 'v1'
+
+    def need_http_server(self):
+        """Both versions stand on @hono/node-server."""
+        need_program('node', (20, 0))
 
     def script(self, role):
         return [self.node, str(self.folder / f'{role}_{self.version}.mjs')]
@@ -357,3 +364,19 @@ class Autobahn:
                 install('pip install autobahntestsuite',
                         [folder / 'suite' / 'bin' / 'python', *pip,
                          '--requirement', pins], folder)
+
+
+class H2spec:
+    """The HTTP/2 suite. Its releases have the number 2 and its module has not,
+    so that Go knows it by a commit alone: it is that of release 2.6.0."""
+
+    def __init__(self, cache, _version):
+        go = need_program('go', (1, 18), 'version')
+        pins = HERE / 'h2spec.txt'
+        self.h2spec = str(cache / 'h2spec' / 'h2spec')
+        with once(cache, 'h2spec', pins) as folder:
+            if folder:
+                install('go install', [go, 'install', pins.read_text().strip()],
+                        folder, {'GOBIN': str(folder), 'GOWORK': 'off',
+                                 'GOFLAGS': '-mod=mod -buildvcs=false',
+                                 'GOTOOLCHAIN': 'local'})

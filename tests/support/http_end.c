@@ -139,11 +139,6 @@ static void on_over(void *user)
     tell(end, HTTP_OVER, NULL);
 }
 
-static void on_held(void *user)
-{
-    ((http_end *)user)->held++;
-}
-
 static const fl_http_events events = {
     .write = write_out,
     .on_head = on_head,
@@ -152,7 +147,6 @@ static const fl_http_events events = {
     .on_bad = on_bad,
     .on_lost = on_lost,
     .on_writable = on_writable,
-    .on_held = on_held,
     .on_over = on_over,
 };
 
@@ -167,7 +161,6 @@ bool http_end_open(http_end *end, bool client, const fl_http_limits *limits)
     fl_http_options options = {
         .version = 20,
         .client = client,
-        .gather = end->gather,
         .limits = &end->limits,
         .events = &events,
         .user = end,

@@ -39,9 +39,6 @@ struct http_end {
     bool urgent;      /* some of it */
     fl_status refuse; /* what `write` says, if not FL_OK */
 
-    bool gather; /* set before it is opened; it is not heeded by itself */
-    size_t held; /* how often the end was asked to come back */
-
     uint64_t now_ms;
     chop_notes *notes;
     void (*act)(http_end *end, http_event event, fl_exchange *exchange);

@@ -103,6 +103,22 @@ static void test_http2_turns_rapid_reset_away(void **state)
     check_over(&server, &peer, CALM);
 }
 
+/* The code is the peer's choice: that of a good end makes none. */
+static void test_http2_counts_resets_whatever_their_code(void **state)
+{
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    for (uint32_t id = 1; id < 101; id += 2) {
+        http_end_raw_get(&peer, id, true);
+        http_end_frame(&peer, RST_STREAM, 0, id, FL_SPAN("\0\0\0\0"));
+    }
+    http_end_deliver(&peer, &server);
+    assert_int_equal(server.told[HTTP_HEAD], 11);
+    check_over(&server, &peer, CALM);
+}
+
 static void test_http2_lets_resets_take_their_time(void **state)
 {
     http_end server, peer;
@@ -183,12 +199,29 @@ static void test_http2_turns_floods_away(void **state)
     check_flood(SETTINGS, 0, 0, FL_SPAN("\0\x04\0\0\0\x0a"));
     check_flood(PRIORITY, 0, 1, FL_SPAN("\0\0\0\0\x01"));
     check_flood(DATA, 0, 1, (fl_span){0});
+    check_flood(DATA, 8, 1, FL_SPAN("\x02..")); /* nothing but padding */
     check_flood(WINDOW_UPDATE, 0, 0, FL_SPAN("\0\0\0\x01"));
     check_flood(WINDOW_UPDATE, 0, 1, FL_SPAN("\0\0\0\x01"));
     check_flood(0x0a, 0, 1, FL_SPAN("\0\x01 "));       /* ALTSVC */
     check_flood(0x10, 0, 0, FL_SPAN("\0\0\0\x01u=1")); /* PRIORITY_UPDATE */
     check_flood(0xff, 0xff, 1, FL_SPAN("what is this?"));
     check_flood(0x0b, 0, 0, (fl_span){0});
+}
+
+/* Each changes the window of every stream. */
+static void test_http2_takes_so_many_settings_at_once(void **state)
+{
+    char settings[33 * 6];
+    http_end server, peer;
+
+    (void)state;
+    for (size_t i = 0; i < 33; i++)
+        memcpy(settings + 6 * i, "\0\x04\0\0\0\x0a", 6);
+    open_server(&server, &peer);
+    http_end_frame(&peer, SETTINGS, 0, 0, (fl_span){settings, 32 * 6});
+    check_alive(&server, &peer);
+    http_end_frame(&peer, SETTINGS, 0, 0, (fl_span){settings, 33 * 6});
+    check_over(&server, &peer, CALM);
 }
 
 static void test_http2_counts_resets_of_what_has_ended(void **state)
@@ -549,6 +582,9 @@ static void test_http2_knows_a_request_when_it_sees_one(void **state)
     (void)state;
     assert_int_equal(judge(FL_SPAN(GET AUTHORITY)), 0);
     assert_int_equal(judge(FL_SPAN(GET HOST("a"))), 0);
+    assert_int_equal(judge(FL_SPAN(GET HOST("/"))), 400);
+    assert_int_equal(judge(FL_SPAN(GET HOST("\xa0"))), 400);
+    assert_int_equal(judge(FL_SPAN(GET "\x0f\x17\0")), 400);
     assert_int_equal(judge(FL_SPAN(GET AUTHORITY HOST("a"))), 0);
     assert_int_equal(judge(FL_SPAN(GET AUTHORITY HOST("A"))), 0);
     assert_int_equal(judge(FL_SPAN(GET AUTHORITY HOST("b"))), 400);
@@ -627,6 +663,59 @@ static void test_http2_wants_the_preface(void **state)
     http_end_close(&server);
 }
 
+/* RFC 9218 2.1: SETTINGS_NO_RFC7540_PRIORITIES is 0 or 1, from the first frame
+ * on. */
+static void test_http2_takes_no_change_of_mind_about_priorities(void **state)
+{
+    http_end server, client, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x09\0\0\0\0"));
+    check_alive(&server, &peer);
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x09\0\0\0\x01"));
+    check_over(&server, &peer, PROTOCOL_ERROR);
+
+    open_client(&client, &peer);
+    http_end_forget(&peer); /* it says more at once */
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x09\0\0\0\x01"));
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x09\0\0\0\x01"));
+    check_alive(&client, &peer);
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x09\0\0\0\0"));
+    check_over(&client, &peer, PROTOCOL_ERROR);
+}
+
+static void test_http2_takes_priorities_on_or_off(void **state)
+{
+    http_end client, peer;
+
+    (void)state;
+    open_client(&client, &peer);
+    http_end_forget(&peer);
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x09\0\0\0\x02"));
+    check_over(&client, &peer, PROTOCOL_ERROR);
+}
+
+/* Of what a bad SETTINGS frame says nothing is in force, for it has no ACK: not
+ * the window either that is opened before it goes wrong. */
+static void test_http2_sends_nothing_on_the_word_of_a_bad_frame(void **state)
+{
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer);
+    server.act = http_end_answer_all;
+    http_end_frame(&peer, SETTINGS, 0, 0, FL_SPAN("\0\x04\0\0\0\x01"));
+    http_end_raw_get(&peer, 1, true);
+    check_alive(&server, &peer);
+    assert_int_equal(http_end_count(&server, DATA), 1); /* "y" of "yes" */
+    http_end_frame(&peer, SETTINGS, 0, 0,
+                   FL_SPAN("\0\x04\0\0\0\x03\0\x02\0\0\0\x02"));
+    http_end_deliver(&peer, &server);
+    assert_int_equal(http_end_count(&server, DATA), 1);
+    check_over(&server, &peer, PROTOCOL_ERROR);
+}
+
 static void test_http2_client_takes_no_push(void **state)
 {
     http_end client, peer;
@@ -703,10 +792,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http2_turns_rapid_reset_away),
+        cmocka_unit_test(test_http2_counts_resets_whatever_their_code),
         cmocka_unit_test(test_http2_lets_resets_take_their_time),
         cmocka_unit_test(test_http2_lets_a_busy_peer_cancel_its_share),
         cmocka_unit_test(test_http2_counts_resets_it_was_made_to_send),
         cmocka_unit_test(test_http2_turns_floods_away),
+        cmocka_unit_test(test_http2_takes_so_many_settings_at_once),
         cmocka_unit_test(test_http2_counts_resets_of_what_has_ended),
         cmocka_unit_test(test_http2_is_owed_updates_for_what_it_sent),
         cmocka_unit_test(test_http2_turns_away_who_dribbles),
@@ -726,6 +817,9 @@ int main(void)
         cmocka_unit_test(test_http2_hears_nothing_about_closed_streams),
         cmocka_unit_test(test_http2_forgives_what_crossed_with_a_reset),
         cmocka_unit_test(test_http2_wants_the_preface),
+        cmocka_unit_test(test_http2_takes_no_change_of_mind_about_priorities),
+        cmocka_unit_test(test_http2_takes_priorities_on_or_off),
+        cmocka_unit_test(test_http2_sends_nothing_on_the_word_of_a_bad_frame),
         cmocka_unit_test(test_http2_client_takes_no_push),
         cmocka_unit_test(test_http2_client_loses_bad_responses),
         cmocka_unit_test(test_http2_client_turns_floods_away),

@@ -440,7 +440,7 @@ static void live_poorly(void *user)
 static void test_connect_survives_the_want_of_memory(void **state)
 {
     (void)state;
-    assert_true(ration_each(live_poorly, NULL) > 10);
+    assert_true(ration_each(live_poorly, NULL) > 5);
 }
 
 int main(void)
