@@ -12,25 +12,29 @@
 #include "transport/http_server.h"
 
 #include "base/mem.h"
+#include "base/span.h"
 #include "io/loop.h"
 
 struct fl_http_backlog {
     fl_http_conn *conn;
     fl_timer stuck;      /* runs while there is anything */
     size_t charged;      /* to the budget */
-    uint64_t taken_then; /* bytes, when `stuck` was started */
+    uint64_t written;    /* bytes, since there is one */
+    uint64_t taken_then; /* of them, and of what waited before, when `stuck`
+                            was started; modulo 2^64 */
 };
 
 /* One large answer is written at once, and may leave slowly all the same. */
 static uint64_t taken(const fl_http_conn *conn)
 {
-    return conn->written - fl_stream_pending(conn->stream);
+    return conn->backlog->written - fl_stream_pending(conn->stream);
 }
 
 static void watch(fl_http_conn *conn)
 {
     conn->backlog->taken_then = taken(conn);
-    fl_timer_start(&conn->backlog->stuck, conn->hub->options.send_timeout_ms);
+    fl_timer_start(&conn->backlog->stuck,
+                   conn->caller->hub->options.send_timeout_ms);
 }
 
 static void on_timer(fl_timer *timer)
@@ -54,8 +58,14 @@ static bool begin(fl_http_conn *conn)
     if (conn->backlog == NULL)
         return false;
     conn->backlog->conn = conn;
-    fl_timer_init(&conn->backlog->stuck, conn->hub->loop, on_timer);
+    fl_timer_init(&conn->backlog->stuck, conn->caller->hub->loop, on_timer);
     return true;
+}
+
+void fl_http_backlog_add(fl_http_conn *conn, const fl_span *parts, size_t count)
+{
+    if (conn->backlog != NULL)
+        conn->backlog->written += fl_span_total(parts, count);
 }
 
 static size_t measure(const fl_http_conn *conn)
@@ -64,12 +74,12 @@ static size_t measure(const fl_http_conn *conn)
 
     if (conn->http != NULL)
         held += fl_http_waiting(conn->http);
-    return held >= conn->hub->options.high_water ? held : 0;
+    return held >= conn->caller->hub->options.high_water ? held : 0;
 }
 
 void fl_http_backlog_charge(fl_http_conn *conn)
 {
-    uint64_t patience = conn->hub->options.send_timeout_ms;
+    uint64_t patience = conn->caller->hub->options.send_timeout_ms;
 
     if (conn->closing)
         return;
@@ -80,8 +90,8 @@ void fl_http_backlog_charge(fl_http_conn *conn)
     }
     if (conn->backlog == NULL && !begin(conn))
         return;
-    fl_budget_give(&conn->hub->budget, conn->backlog->charged);
-    fl_budget_charge(&conn->hub->budget, held);
+    fl_budget_give(&conn->caller->hub->budget, conn->backlog->charged);
+    fl_budget_charge(&conn->caller->hub->budget, held);
     conn->backlog->charged = held;
     if (patience != FL_NEVER && !fl_timer_running(&conn->backlog->stuck))
         watch(conn);
@@ -92,7 +102,7 @@ void fl_http_backlog_clear(fl_http_conn *conn)
     if (conn->backlog == NULL)
         return;
     fl_timer_stop(&conn->backlog->stuck);
-    fl_budget_give(&conn->hub->budget, conn->backlog->charged);
+    fl_budget_give(&conn->caller->hub->budget, conn->backlog->charged);
     fl_mem_free(conn->backlog);
     conn->backlog = NULL;
 }

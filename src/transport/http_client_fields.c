@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "rpc/extract.h"
 #include "transport/http_options.h"
+#include "wire/bytes.h"
 
 enum { MADE_MAX = 64 * 1024 };
 
@@ -51,7 +52,8 @@ static bool is_plain(fl_span text)
 {
     if (text.ptr == NULL || text.len == 0)
         return true;
-    for (size_t i = 0; i < text.len; i++)
+    for (size_t i = fl_bytes_until_hidden(text.ptr, text.len); i < text.len;
+         i++)
         if (text.ptr[i] < ' ' || text.ptr[i] > '~')
             return false;
     if (text.ptr[0] == ' ' || text.ptr[text.len - 1] == ' ')

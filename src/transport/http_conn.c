@@ -14,12 +14,15 @@
 #include "base/status.h"
 #include "io/loop.h"
 #include "rpc/error.h"
+#include "wire/http2_frame.h"
+
+#include <string.h>
 
 enum { FLUSH_MAX_MS = 30000 };
 
 static uint64_t flush_ms(const fl_http_conn *conn)
 {
-    uint64_t ms = conn->hub->options.send_timeout_ms;
+    uint64_t ms = conn->caller->hub->options.send_timeout_ms;
 
     return ms < FLUSH_MAX_MS ? ms : FLUSH_MAX_MS;
 }
@@ -47,7 +50,7 @@ static fl_status write_out(void *user, const fl_span *parts, size_t count,
                           : fl_stream_write(conn->stream, parts, count);
 
     if (rc == FL_OK)
-        conn->written += fl_span_total(parts, count);
+        fl_http_backlog_add(conn, parts, count);
     return rc;
 }
 
@@ -181,7 +184,7 @@ static void speak(fl_http_conn *conn, unsigned version)
 {
     fl_http_options options = {
         .version = version,
-        .limits = &conn->hub->limits,
+        .limits = &conn->caller->hub->limits,
         .events = &http_events,
         .user = conn,
     };
@@ -193,15 +196,15 @@ static void speak(fl_http_conn *conn, unsigned version)
         fl_http_conn_break(conn, FL_E_NOMEM, fl_status_text(FL_E_NOMEM));
         return;
     }
-    if (conn->hub->listener == NULL)
+    if (conn->caller->hub->listener == NULL)
         fl_http_shut(conn->http);
     fl_http_feed(conn->http, (fl_span){0}); /* HTTP/2 has a word to say first */
 }
 
 static uint64_t patience(const fl_http_conn *conn)
 {
-    return conn->heard ? conn->hub->options.idle_timeout_ms
-                       : conn->hub->options.lease_ms;
+    return conn->heard ? conn->caller->hub->options.idle_timeout_ms
+                       : conn->caller->hub->options.lease_ms;
 }
 
 static void watch(fl_http_conn *conn, uint64_t ms)
@@ -220,9 +223,9 @@ static void time_bodies(fl_http_conn *conn)
         fl_http_turn *turn = FL_LIST_ENTRY(node, fl_http_turn, node);
         if (turn->phase == FL_HTTP_RECEIVING &&
             !fl_timer_running(&turn->timer) &&
-            conn->hub->options.http.body_timeout_ms != FL_NEVER)
+            conn->caller->hub->options.http.body_timeout_ms != FL_NEVER)
             fl_timer_start(&turn->timer,
-                           conn->hub->options.http.body_timeout_ms);
+                           conn->caller->hub->options.http.body_timeout_ms);
     }
 }
 
@@ -234,7 +237,7 @@ static void settle(fl_http_conn *conn)
     bool in_head = conn->http == NULL || fl_http_in_head(conn->http);
     bool first = conn->heard && !conn->leased;
     if (in_head && (!conn->in_head || conn->past_head))
-        watch(conn, conn->hub->options.http.head_timeout_ms);
+        watch(conn, conn->caller->hub->options.http.head_timeout_ms);
     else if (!in_head && (conn->in_head || first))
         watch(conn, patience(conn)); /* the lease is over, or the head whole */
     conn->in_head = in_head;
@@ -256,48 +259,39 @@ static void feed(fl_http_conn *conn, fl_span bytes)
     conn->http = NULL;
 }
 
-static bool keep_first(fl_http_conn *conn, fl_span bytes)
+/* What the bytes and those before them tell. */
+static unsigned sniff(fl_span before, fl_span bytes)
 {
-    if (conn->first == NULL) {
-        conn->first = fl_mem_alloc(sizeof *conn->first);
-        if (conn->first == NULL)
-            return false;
-        fl_buf_init(conn->first, conn->hub->options.http.max_head);
-    }
-    return fl_buf_append(conn->first, bytes) == FL_OK;
+    char both[FL_HTTP2_PREFACE + 1];
+    size_t room = sizeof both - before.len;
+    size_t n = bytes.len < room ? bytes.len : room;
+
+    if (before.len == 0)
+        return fl_http_sniff(bytes);
+    memcpy(both, before.ptr, before.len);
+    memcpy(both + before.len, bytes.ptr, n);
+    return fl_http_sniff((fl_span){both, before.len + n});
 }
 
-static void drop_first(fl_http_conn *conn)
-{
-    if (conn->first == NULL)
-        return;
-    fl_buf_reset(conn->first);
-    fl_mem_free(conn->first);
-    conn->first = NULL;
-}
-
-/* The version is known once the first bytes cannot be anything else; all but
- * a few clients say so in one piece. */
+/* The version is known once the first bytes cannot be anything else; all but a
+ * few clients say so in one piece. Bytes that do not tell it yet are the
+ * beginning of HTTP/2's preface: how many there were is all there is to keep
+ * of them. */
 static void listen_first(fl_http_conn *conn, fl_span bytes)
 {
-    unsigned version = fl_http_sniff(bytes);
+    fl_span before = {FL_HTTP2_PREFACE_TEXT, conn->prefaced};
+    unsigned version = sniff(before, bytes);
 
-    if (conn->first != NULL || version == 0) {
-        if (!keep_first(conn, bytes)) {
-            fl_http_conn_break(conn, FL_E_NOMEM, fl_status_text(FL_E_NOMEM));
-            return;
-        }
-        bytes = fl_buf_view(conn->first);
-        version = fl_http_sniff(bytes);
-    }
     if (version == 0) {
+        conn->prefaced += (uint8_t)bytes.len;
         settle(conn);
         return;
     }
     speak(conn, version);
+    if (!conn->closing && before.len > 0)
+        feed(conn, before);
     if (!conn->closing)
         feed(conn, bytes);
-    drop_first(conn);
 }
 
 static void on_data(void *user, fl_span bytes)
@@ -343,7 +337,7 @@ static void on_end_of_input(void *user, const fl_error *why)
         return;
     }
     conn->ended = true;
-    watch(conn, conn->hub->options.drain_ms);
+    watch(conn, conn->caller->hub->options.drain_ms);
 }
 
 static void on_drain(void *user)
@@ -360,7 +354,7 @@ static void on_open(void *user)
     fl_http_conn *conn = user;
     fl_span alpn = fl_stream_alpn(conn->stream);
 
-    conn->quiet_since = fl_loop_now(conn->hub->loop);
+    conn->quiet_since = fl_loop_now(conn->caller->hub->loop);
     watch(conn, patience(conn));
     if (fl_span_equal(alpn, FL_SPAN("h2")))
         speak(conn, 20);
@@ -370,7 +364,7 @@ static void on_open(void *user)
 
 void fl_http_conn_gone(fl_http_conn *conn)
 {
-    fl_http_hub *hub = conn->hub;
+    fl_http_hub *hub = conn->caller->hub;
     fl_error why;
 
     fl_error_set(&why, FL_E_CLOSED, "the connection closed");
@@ -380,12 +374,11 @@ void fl_http_conn_gone(fl_http_conn *conn)
     fl_http_free(conn->http);
     conn->http = NULL;
     fl_http_backlog_clear(conn);
-    drop_first(conn);
     fl_timer_stop(&conn->timer);
     fl_list_remove(&conn->node);
     conn->caller->connections--;
     fl_http_hub_let_go(hub, conn->caller);
-    if (conn->refusal == NULL)
+    if (conn->refusal == FL_HTTP_WELCOME)
         hub->connections--;
     else
         hub->refused--;
@@ -410,10 +403,11 @@ static const fl_stream_events stream_events = {
 static void check_idle(fl_http_conn *conn)
 {
     uint64_t limit = patience(conn);
-    uint64_t quiet = fl_loop_now(conn->hub->loop) - conn->quiet_since;
+    uint64_t quiet = fl_loop_now(conn->caller->hub->loop) - conn->quiet_since;
 
     if (conn->shut && fl_http_conn_has_sockets_only(conn))
-        fl_http_listener_settle(conn->hub); /* for them it need not wait */
+        fl_http_listener_settle(
+            conn->caller->hub); /* for them it need not wait */
     fl_http_backlog_charge(conn);
     if (!fl_list_empty(&conn->turns))
         watch(conn, limit);
@@ -440,7 +434,8 @@ static void on_timer(fl_timer *timer)
 
     if (conn->held) {
         conn->held = conn->in_head = false;
-        watch(conn, conn->ended ? conn->hub->options.drain_ms : patience(conn));
+        watch(conn, conn->ended ? conn->caller->hub->options.drain_ms
+                                : patience(conn));
         feed(conn, (fl_span){0});
     } else if (conn->ended) {
         fl_http_conn_break(conn, FL_E_CLOSED,
@@ -453,7 +448,7 @@ static void on_timer(fl_timer *timer)
 }
 
 void fl_http_conn_open(fl_http_hub *hub, fl_stream *stream,
-                       fl_http_caller *caller, const char *refusal,
+                       fl_http_caller *caller, fl_http_turned_away refusal,
                        uint64_t retry_ms)
 {
     fl_http_conn *conn = fl_mem_zalloc(sizeof *conn);
@@ -463,13 +458,13 @@ void fl_http_conn_open(fl_http_hub *hub, fl_stream *stream,
         fl_stream_close(stream);
         return;
     }
-    conn->hub = fl_http_hub_ref(hub);
+    fl_http_hub_ref(hub);
     conn->caller = caller;
     conn->stream = stream;
-    conn->refusal = refusal;
-    conn->retry_ms = retry_ms;
+    conn->refusal = (uint8_t)refusal;
+    conn->retry_ms = retry_ms < UINT32_MAX ? (uint32_t)retry_ms : UINT32_MAX;
     caller->connections++;
-    if (refusal == NULL)
+    if (refusal == FL_HTTP_WELCOME)
         hub->connections++;
     else
         hub->refused++;
@@ -533,7 +528,7 @@ void fl_http_conn_yield(fl_http_conn *conn, fl_ws_link *socket)
     fl_timer_stop(&conn->timer);
     fl_http_backlog_clear(conn);
     fl_list_remove(&conn->node); /* a listener does not wait for sockets */
-    fl_list_append(&conn->hub->yielded, &conn->node);
+    fl_list_append(&conn->caller->hub->yielded, &conn->node);
     fl_http_stateless_gone(conn);
     fl_stream_rebind(conn->stream, &fl_ws_stream_events, socket);
 }

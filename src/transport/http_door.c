@@ -59,18 +59,19 @@ static void refuse_connection(fl_http_turn *turn)
     bool too_often = conn->retry_ms > 0;
     char data[48];
     int n = too_often
-                ? snprintf(data, sizeof data, "{\"retryAfterMs\":%" PRIu64 "}",
+                ? snprintf(data, sizeof data, "{\"retryAfterMs\":%" PRIu32 "}",
                            conn->retry_ms)
                 : snprintf(data, sizeof data, "{\"limit\":%u}",
                            turn->hub->options.max_connections);
 
-    fl_http_refuse(turn, &(fl_http_refusal){
-                             .status = too_often ? 429 : 503,
-                             .code = FL_RPC_BUSY,
-                             .message = fl_span_of(conn->refusal),
-                             .data = {data, (size_t)n},
-                             .retry_ms = too_often ? conn->retry_ms : 1000,
-                         });
+    fl_http_refuse(
+        turn, &(fl_http_refusal){
+                  .status = too_often ? 429 : 503,
+                  .code = FL_RPC_BUSY,
+                  .message = fl_span_of(fl_http_refusal_text(conn->refusal)),
+                  .data = {data, (size_t)n},
+                  .retry_ms = too_often ? conn->retry_ms : 1000,
+              });
 }
 
 /* What came is repeated neither to the peer nor, unmasked, to the log. */
@@ -366,7 +367,7 @@ void fl_http_door_admit(fl_http_turn *turn, const fl_head *head)
 {
     turn->route = (uint8_t)fl_http_endpoint_find(turn, head);
     name_request(turn, head);
-    if (turn->conn->refusal != NULL) {
+    if (turn->conn->refusal != FL_HTTP_WELCOME) {
         refuse_connection(turn);
         return;
     }

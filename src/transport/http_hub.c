@@ -109,7 +109,7 @@ void fl_http_hub_unref(fl_http_hub *hub)
     while ((node = fl_list_take(&hub->spare)) != NULL)
         fl_http_turn_discard(FL_LIST_ENTRY(node, fl_http_turn, node));
     free_callers(hub);
-    fl_map_deinit(&hub->sessions);
+    fl_index_deinit(&hub->sessions);
     fl_fields_deinit(&hub->json_fields);
     fl_fields_deinit(&hub->empty_fields);
     fl_fields_deinit(&hub->stream_fields);
@@ -205,6 +205,15 @@ static fl_status make_store(fl_http_hub *hub)
     return hub->events != NULL && hub->limits.recall != NULL ? rc : FL_E_NOMEM;
 }
 
+static fl_span id_of(const void *session)
+{
+    const fl_link *link = session;
+
+    return link->transport == &fl_http_session_transport
+               ? fl_http_id(((const fl_http_session *)session)->id)
+               : fl_http_sse_id(link);
+}
+
 static void fill(fl_http_hub *hub, fl_loop *loop, const fl_address *address,
                  const fl_options *options)
 {
@@ -221,7 +230,7 @@ static void fill(fl_http_hub *hub, fl_loop *loop, const fl_address *address,
         }),
     };
     fl_budget_init(&hub->budget, options->http.memory_budget);
-    fl_map_init(&hub->sessions, options->http.max_sessions);
+    fl_index_init(&hub->sessions, options->http.max_sessions, id_of);
     fl_map_init(&hub->callers, CALLERS_MAX);
     fl_map_init(&hub->endpoints, ENDPOINTS_MAX);
     fl_list_init(&hub->by_use);
@@ -351,6 +360,7 @@ fl_http_caller *fl_http_hub_caller(fl_http_hub *hub, const char *address)
     caller = fl_mem_zalloc(sizeof *caller);
     if (caller == NULL)
         return NULL;
+    caller->hub = hub;
     snprintf(caller->name, sizeof caller->name, "%s", address);
     if (fl_map_add(&hub->callers, key, caller) != FL_OK) {
         fl_mem_free(caller);

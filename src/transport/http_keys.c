@@ -136,7 +136,7 @@ static void close_turns(const fl_http_conn *conn)
     for (fl_list *node = conn->turns.next; node != &conn->turns;) {
         const fl_http_turn *turn = FL_LIST_ENTRY(node, fl_http_turn, node);
         node = node->next;
-        close_void(conn->hub, turn->link);
+        close_void(conn->caller->hub, turn->link);
     }
 }
 

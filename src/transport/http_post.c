@@ -43,7 +43,7 @@ static uint64_t principal_of(const fl_link *link)
 static fl_link *find_session(const fl_http_turn *turn, fl_span id,
                              const fl_transport *kind)
 {
-    fl_link *link = id.len > 0 ? fl_map_get(&turn->hub->sessions, id) : NULL;
+    fl_link *link = id.len > 0 ? fl_index_get(&turn->hub->sessions, id) : NULL;
 
     return link != NULL && link->transport == kind &&
                    link->endpoint == turn->endpoint &&
@@ -83,8 +83,9 @@ static void open_session(fl_http_turn *turn, const fl_msg *msg)
 static bool is_bad_version(const fl_http_session *session, const fl_head *head)
 {
     fl_span version = fl_head_get(head, FL_FIELD_MCP_PROTOCOL_VERSION);
-    bool agreed = session->revision != NULL &&
-                  fl_span_equal(version, fl_span_of(session->revision->name));
+    const fl_revision *revision = fl_revision_get(session->revision);
+    bool agreed =
+        revision != NULL && fl_span_equal(version, fl_span_of(revision->name));
 
     return !agreed && version.len > 0 && fl_revision_find(version) == NULL;
 }
@@ -260,7 +261,7 @@ void fl_http_delete(fl_http_turn *turn, const fl_head *head)
         refuse_version(turn, (fl_span){0});
         return;
     }
-    fl_http_session_over(session, FL_END, "the client ended the session");
+    fl_http_session_over(session, FL_HTTP_OVER_DELETED);
     fl_http_turn_answer(turn, 204, NULL, 0, NULL, 0);
     fl_http_turn_free(turn);
 }

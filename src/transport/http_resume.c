@@ -93,7 +93,7 @@ static void go_live(fl_http_session *session, fl_http_turn *turn)
         return;
     }
     fl_http_turn_forget(turn);
-    session->delivered = session->said;
+    session->waiting = 0;
     fl_http_session_writable(session);
 }
 
@@ -137,7 +137,8 @@ static void begin_replay(fl_http_session *session, fl_http_turn *turn)
     turn->replaying = true;
     if (session->log != NULL)
         fl_event_log_replay(session->log, turn->stream, turn->events,
-                            fl_loop_now(session->hub->loop), &replay, turn);
+                            fl_loop_now(session->caller->hub->loop), &replay,
+                            turn);
     else
         on_done(turn, FL_E_NOT_FOUND);
 }
@@ -156,7 +157,7 @@ static void limit_standing(fl_http_session *session)
         oldest = turn;
         count++;
     }
-    if (count < session->hub->options.http.max_streams)
+    if (count < session->caller->hub->options.http.max_streams)
         return;
     fl_http_turn_finish(oldest);
     fl_http_turn_free(oldest);
@@ -165,19 +166,19 @@ static void limit_standing(fl_http_session *session)
 void fl_http_session_listen(fl_http_session *session, fl_http_turn *turn,
                             fl_span last)
 {
-    uint64_t stream = 0, number = session->delivered;
+    uint64_t stream = 0, number = session->said - session->waiting;
 
-    if (last.len > 0 && (session->hub->options.http.no_resume ||
+    if (last.len > 0 && (session->caller->hub->options.http.no_resume ||
                          !read_event_id(last, &stream, &number))) {
         refuse(turn, FL_E_NOT_FOUND);
         return;
     }
-    session->link.stats.last_seen_ms = fl_loop_now(session->hub->loop);
+    session->link.stats.last_seen_ms = fl_loop_now(session->caller->hub->loop);
     turn->standing = stream == 0;
     if (turn->standing)
         limit_standing(session);
     turn->link = fl_link_ref(&session->link);
-    turn->resumable = !session->hub->options.http.no_resume;
+    turn->resumable = !session->caller->hub->options.http.no_resume;
     turn->stream = stream;
     turn->events = number;
     turn->unasked = last.len == 0;

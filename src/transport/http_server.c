@@ -28,9 +28,22 @@ static void log_refused(fl_http_hub *hub, const char *reason,
                fl_log_text("peer", fl_span_of(address)));
 }
 
-/* Why the connection is refused; NULL: it is not. */
-static const char *examine(fl_http_hub *hub, const char *address,
-                           const fl_http_caller *caller, uint64_t *retry_ms)
+const char *fl_http_refusal_text(fl_http_turned_away why)
+{
+    static const char *const texts[] = {
+        [FL_HTTP_WELCOME] = "",
+        [FL_HTTP_TOO_OFTEN] = "too many new connections from this address "
+                              "(max_per_second)",
+        [FL_HTTP_TOO_MANY] = "too many connections from this address "
+                             "(http.max_connections_per_address)",
+        [FL_HTTP_FULL] = "connection limit reached (max_connections)",
+    };
+    return texts[why];
+}
+
+static fl_http_turned_away examine(fl_http_hub *hub, const char *address,
+                                   const fl_http_caller *caller,
+                                   uint64_t *retry_ms)
 {
     char owner[FL_ADDRESSES_OWNER];
 
@@ -39,15 +52,13 @@ static const char *examine(fl_http_hub *hub, const char *address,
         !fl_rate_take(hub->rate, fl_addresses_owner(address, owner),
                       fl_loop_now(hub->loop), retry_ms)) {
         *retry_ms += *retry_ms == 0;
-        return "too many new connections from this address "
-               "(max_per_second)";
+        return FL_HTTP_TOO_OFTEN;
     }
     if (caller->connections >= hub->options.http.max_connections_per_address)
-        return "too many connections from this address "
-               "(http.max_connections_per_address)";
+        return FL_HTTP_TOO_MANY;
     if (hub->connections >= hub->options.max_connections)
-        return "connection limit reached (max_connections)";
-    return NULL;
+        return FL_HTTP_FULL;
+    return FL_HTTP_WELCOME;
 }
 
 static void on_accept(void *user, fl_stream *stream, const char *address)
@@ -70,10 +81,10 @@ static void on_accept(void *user, fl_stream *stream, const char *address)
         fl_stream_close(stream);
         return;
     }
-    const char *refusal = examine(hub, address, caller, &retry_ms);
-    if (refusal != NULL)
-        log_refused(hub, refusal, address);
-    if (refusal != NULL && hub->refused >= REFUSED_MAX) {
+    fl_http_turned_away refusal = examine(hub, address, caller, &retry_ms);
+    if (refusal != FL_HTTP_WELCOME)
+        log_refused(hub, fl_http_refusal_text(refusal), address);
+    if (refusal != FL_HTTP_WELCOME && hub->refused >= REFUSED_MAX) {
         fl_http_hub_let_go(hub, caller);
         fl_stream_close(stream);
         return;

@@ -14,6 +14,7 @@
 #ifndef FL_TRANSPORT_HTTP_SERVER_H
 #define FL_TRANSPORT_HTTP_SERVER_H
 
+#include "base/index.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "guard/addresses.h"
@@ -41,15 +42,16 @@ typedef struct fl_http_caller fl_http_caller;
 typedef struct fl_http_backlog fl_http_backlog;
 
 enum {
-    FL_HTTP_ID = 22, /* letters, of six bits each; no NUL. Short enough to lie
-                        in the slot of a map */
+    FL_HTTP_ID = 22, /* letters, of six bits each; no NUL */
     FL_HTTP_REQUEST_ID = 65,
     FL_HTTP_ORIGIN = 128,
     FL_HTTP_EVENT_ID = 44, /* two 64-bit numbers, a hyphen, a NUL */
 };
 
-/* One client address, counted while it has anything open. */
+/* One client address, counted while it has anything open. What it has open
+ * finds the hub by it. */
 struct fl_http_caller {
+    fl_http_hub *hub;
     unsigned connections;
     unsigned sessions;
     unsigned named; /* links that say `name` when asked who they are with */
@@ -101,7 +103,7 @@ struct fl_http_hub {
     fl_ws_link_settings sockets;
     fl_events *events;
     size_t logged;        /* bytes in their logs */
-    fl_map sessions;      /* by id: fl_link, of either kind */
+    fl_index sessions;    /* by id: fl_link, of either kind */
     fl_map callers;       /* by address: fl_http_caller */
     fl_list by_use;       /* sessions, the one longest unused first */
     fl_list conns;        /* that a listener waits for */
@@ -184,7 +186,7 @@ struct fl_http_turn {
     bool prefers_events : 1; /* ... to JSON, even for an answer alone */
     bool socket : 1;         /* its link is a WebSocket, whose pipe it is */
 };
-static_assert(sizeof(fl_http_turn) <= 152, "a standing stream stays small");
+static_assert(sizeof(fl_http_turn) <= 136, "a standing stream stays small");
 
 /* http_hub.c */
 FL_MUST_USE fl_status fl_http_hub_new(fl_loop *loop, const fl_address *address,
@@ -208,25 +210,31 @@ fl_http_caller *fl_http_hub_caller(fl_http_hub *hub, const char *address);
 /* To be called after each of its counts fell: it goes when all are 0. */
 void fl_http_hub_let_go(fl_http_hub *hub, fl_http_caller *caller);
 
+/* Why a connection is told, whatever it asks for, to come again later. */
+typedef enum fl_http_turned_away {
+    FL_HTTP_WELCOME,
+    FL_HTTP_TOO_OFTEN,
+    FL_HTTP_TOO_MANY, /* from its address */
+    FL_HTTP_FULL,
+} fl_http_turned_away;
+
 /* http_conn.c: what an idle connection does not need hangs off it. */
 struct fl_http_conn {
     fl_list node;
-    fl_http_hub *hub;
-    fl_http_caller *caller;
+    fl_http_caller *caller; /* and by it a reference on the hub */
     fl_stream *stream;
     fl_http *http;  /* NULL until the version is known */
-    fl_buf *first;  /* bytes that do not tell the version yet, or NULL */
     fl_timer timer; /* lease, head, idle, held input */
     fl_list turns;
     fl_link *stateless;       /* for requests without a session: the first of
                                  one for each endpoint used; or NULL */
     fl_ws_link *socket;       /* has the stream now; or NULL */
     fl_http_backlog *backlog; /* NULL: none to speak of */
-    const char *refusal;      /* not NULL: every request is told so */
-    uint64_t retry_ms;        /* when to come again */
     uint64_t quiet_since;
-    uint64_t written;   /* bytes, ever */
+    uint32_t retry_ms;  /* if it is to come again: when */
+    uint8_t refusal;    /* fl_http_turned_away */
     uint8_t version;    /* of HTTP, once known */
+    uint8_t prefaced;   /* until then: bytes of HTTP/2's preface that came */
     bool ended : 1;     /* the client has said all */
     bool leased : 1;    /* ... and its timer is for that no longer */
     bool shut : 1;      /* takes no more requests */
@@ -236,11 +244,11 @@ struct fl_http_conn {
     bool held : 1;      /* input waits in the codec */
     bool closing : 1;
 };
-static_assert(sizeof(fl_http_conn) <= 184, "an idle connection stays small");
+static_assert(sizeof(fl_http_conn) <= 136, "an idle connection stays small");
 
 /* Takes the stream. */
 void fl_http_conn_open(fl_http_hub *hub, fl_stream *stream,
-                       fl_http_caller *caller, const char *refusal,
+                       fl_http_caller *caller, fl_http_turned_away refusal,
                        uint64_t retry_ms);
 /* Takes no more requests, and goes when what is open has ended. */
 void fl_http_conn_shut(fl_http_conn *conn);
@@ -259,6 +267,9 @@ void fl_http_conn_gone(fl_http_conn *conn);
 /* To be called when more, or less, may be waiting to leave. */
 void fl_http_backlog_charge(fl_http_conn *conn);
 void fl_http_backlog_clear(fl_http_conn *conn);
+/* So many bytes were written. */
+void fl_http_backlog_add(fl_http_conn *conn, const fl_span *parts,
+                         size_t count);
 
 /* http_turn.c */
 fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange);
@@ -365,27 +376,35 @@ void fl_http_post(fl_http_turn *turn, const fl_head *head, fl_span body);
 void fl_http_get(fl_http_turn *turn, const fl_head *head);
 void fl_http_delete(fl_http_turn *turn, const fl_head *head);
 
-/* http_session.c: a conversation of 2025-03-26 to 2025-11-25. */
+/* http_session.c: a conversation of 2025-03-26 to 2025-11-25, and how it may
+ * end. */
+typedef enum fl_http_over {
+    FL_HTTP_OVER_CLOSED,  /* by us */
+    FL_HTTP_OVER_DELETED, /* by its client */
+    FL_HTTP_OVER_REFUSED, /* initialize was */
+    FL_HTTP_OVER_IDLE,
+    FL_HTTP_OVER_EVICTED,
+} fl_http_over;
+
 struct fl_http_session {
     fl_link link;
-    fl_list node; /* in the hub, by use */
-    fl_http_hub *hub;
-    fl_http_caller *caller;
-    const fl_revision *revision; /* NULL until initialize is answered */
-    fl_event_log *log;           /* NULL until there is something to keep */
-    fl_list turns;               /* that have a stream; standing ones too */
-    fl_timer timer;              /* idle, or the end */
-    const char *why;             /* the end; static text */
-    uint64_t principal;          /* whose it is */
-    uint64_t streams;            /* numbers given out; 0 is the standing one */
-    uint64_t said;               /* events on the standing stream, ever */
-    uint64_t delivered;          /* of them, those that went to an exchange */
+    fl_list node;           /* in the hub, by use */
+    fl_http_caller *caller; /* and by it a reference on the hub */
+    fl_event_log *log;      /* NULL until there is something to keep */
+    fl_list turns;          /* that have a stream; standing ones too */
+    fl_timer timer;         /* idle, or the end */
+    uint64_t principal;     /* whose it is */
+    uint64_t streams;       /* numbers given out; 0 is the standing one */
+    uint64_t said;          /* events on the standing stream, ever */
     size_t budgeted;
-    int8_t status; /* fl_status: the end, too */
-    bool busy;     /* a send was refused: tell when there is room */
+    unsigned waiting : 9;  /* of them, the latest, which went to no exchange */
+    unsigned revision : 3; /* fl_revision_id, once initialize is answered */
+    unsigned over : 3;     /* fl_http_over, while it is closing */
+    bool busy : 1;         /* a send was refused: tell when there is room */
     char id[FL_HTTP_ID];
 };
-static_assert(sizeof(fl_http_session) <= 296, "an idle session stays small");
+static_assert(sizeof(fl_http_session) <= 248, "an idle session stays small");
+static_assert(FL_REVISION_2026_07_28 < 1 << 3, "... and can tell them apart");
 
 /* FL_E_LIMIT: too many; FL_E_NOMEM, FL_E_IO. */
 FL_MUST_USE fl_status fl_http_session_new(const fl_http_turn *turn,
@@ -393,9 +412,7 @@ FL_MUST_USE fl_status fl_http_session_new(const fl_http_turn *turn,
 /* Delivers the message; the turn is its reply if it is a request. */
 void fl_http_session_take(fl_http_session *session, fl_http_turn *turn,
                           const fl_msg *msg);
-/* `why` is static text. */
-void fl_http_session_over(fl_http_session *session, fl_status status,
-                          const char *why);
+void fl_http_session_over(fl_http_session *session, fl_http_over why);
 /* An event of this turn is to be kept, and gets its id. */
 fl_status fl_http_session_keep(fl_http_session *session, fl_http_turn *turn,
                                const fl_span *parts, size_t count);
@@ -444,6 +461,7 @@ fl_status fl_http_sse_answer(fl_link *link, void *stream, int code,
 void fl_http_sse_close(fl_link *link);
 void fl_http_sse_free(fl_link *link);
 uint64_t fl_http_sse_principal(const fl_link *link);
+fl_span fl_http_sse_id(const fl_link *link);
 void fl_http_sse_info(const fl_link *link, fl_link_info *info);
 
 /* ws_server.c: what the sockets of a hub share, if it takes any. */
@@ -476,6 +494,8 @@ fl_status fl_http_listen(fl_loop *loop, const fl_address *address,
                          const fl_listener_events *events, void *user,
                          fl_listener **out, fl_error *error);
 void fl_http_close_listener(fl_listener *listener);
+/* The refusal, for people and the log. */
+const char *fl_http_refusal_text(fl_http_turned_away why);
 /* A connection has gone: perhaps the listener waited for it. */
 void fl_http_listener_settle(fl_http_hub *hub);
 

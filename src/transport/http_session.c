@@ -4,8 +4,8 @@
  * client opened by GET.
  *
  * While no standing stream is open, what is sent waits in the event log; the
- * next one gets it. So the log is queue and memory in one: `delivered` is how
- * far the queue has been read, and Last-Event-ID moves it back.
+ * next one gets it. So the log is queue and memory in one: the last `waiting`
+ * of what it holds are the queue, and Last-Event-ID moves its beginning back.
  */
 #include "transport/http_server.h"
 
@@ -21,16 +21,29 @@
 #include <string.h>
 
 enum {
-    PENDING_MAX = 256,      /* messages that wait for a standing stream */
+    WAITING_MAX = 256,      /* messages that wait for a standing stream */
     EVICT_AFTER_MS = 60000, /* of silence, when there is no room for another */
     LOOK_AT = 256,          /* sessions, for one to take the place of */
+};
+
+static_assert(WAITING_MAX < 1 << 9, "a session can count them");
+
+static const struct {
+    fl_status status;
+    const char *text;
+} endings[] = {
+    [FL_HTTP_OVER_CLOSED] = {FL_OK, "closed"},
+    [FL_HTTP_OVER_DELETED] = {FL_END, "the client ended the session"},
+    [FL_HTTP_OVER_REFUSED] = {FL_E_BAD_MESSAGE, "initialize failed"},
+    [FL_HTTP_OVER_IDLE] = {FL_E_TIMEOUT, "the session was idle for too long"},
+    [FL_HTTP_OVER_EVICTED] = {FL_E_LIMIT, "another session needed the room"},
 };
 
 /* Wakes up for the session's own end, and for what its log has to forget. One
  * that is over ends at once: what is still said on it must not put that off. */
 static void watch(fl_http_session *session, uint64_t ms)
 {
-    uint64_t age = session->hub->options.http.event_age_ms;
+    uint64_t age = session->caller->hub->options.http.event_age_ms;
 
     if (session->link.state != FL_LINK_ACTIVE)
         return;
@@ -47,7 +60,8 @@ static bool is_idle(const fl_http_session *session)
 
 static uint64_t silence(const fl_http_session *session)
 {
-    return fl_loop_now(session->hub->loop) - session->link.stats.last_seen_ms;
+    return fl_loop_now(session->caller->hub->loop) -
+           session->link.stats.last_seen_ms;
 }
 
 /* Whoever still waits for an answer is told that there will be none. */
@@ -69,19 +83,17 @@ static void end_turns(fl_http_session *session)
 
 static void leave_hub(fl_http_session *session)
 {
-    fl_map_remove(&session->hub->sessions, fl_http_id(session->id));
+    fl_index_remove(&session->caller->hub->sessions, fl_http_id(session->id));
     fl_list_remove(&session->node);
     session->caller->sessions--;
 }
 
 /* on_closed comes later, always: the timer brings it. */
-void fl_http_session_over(fl_http_session *session, fl_status status,
-                          const char *why)
+void fl_http_session_over(fl_http_session *session, fl_http_over why)
 {
     if (fl_link_move(&session->link, FL_LINK_CLOSING) != FL_OK)
         return;
-    session->status = (int8_t)status;
-    session->why = why;
+    session->over = why;
     leave_hub(session);
     fl_timer_start(&session->timer, 0);
 }
@@ -97,7 +109,8 @@ static void end(fl_http_session *session)
         fl_event_log_close(session->log);
     session->log = NULL;
     settle_budget(session);
-    fl_error_set(&why, (fl_status)session->status, "%s", session->why);
+    fl_error_set(&why, endings[session->over].status, "%s",
+                 endings[session->over].text);
     fl_link_ended(&session->link, &why);
 }
 
@@ -105,14 +118,14 @@ static void forget_old(fl_http_session *session)
 {
     if (session->log == NULL)
         return;
-    fl_event_log_expire(session->log, fl_loop_now(session->hub->loop));
+    fl_event_log_expire(session->log, fl_loop_now(session->caller->hub->loop));
     settle_budget(session);
 }
 
 static void on_timer(fl_timer *timer)
 {
     fl_http_session *session = FL_LIST_ENTRY(timer, fl_http_session, timer);
-    uint64_t limit = session->hub->options.http.session_idle_ms;
+    uint64_t limit = session->caller->hub->options.http.session_idle_ms;
 
     if (session->link.state == FL_LINK_CLOSING) {
         end(session);
@@ -124,8 +137,7 @@ static void on_timer(fl_timer *timer)
     else if (silence(session) < limit)
         watch(session, limit - silence(session));
     else
-        fl_http_session_over(session, FL_E_TIMEOUT,
-                             "the session was idle for too long");
+        fl_http_session_over(session, FL_HTTP_OVER_IDLE);
 }
 
 /* One that has been silent for long gives way: its client, should it come
@@ -134,14 +146,13 @@ static bool make_room(fl_http_hub *hub)
 {
     int looked_at = 0;
 
-    if (fl_map_count(&hub->sessions) < hub->options.http.max_sessions)
+    if (fl_index_count(&hub->sessions) < hub->options.http.max_sessions)
         return true;
     for (fl_list *node = hub->by_use.next;
          node != &hub->by_use && looked_at < LOOK_AT; node = node->next) {
         fl_http_session *oldest = FL_LIST_ENTRY(node, fl_http_session, node);
         if (is_idle(oldest) && silence(oldest) >= EVICT_AFTER_MS) {
-            fl_http_session_over(oldest, FL_E_LIMIT,
-                                 "another session needed the room");
+            fl_http_session_over(oldest, FL_HTTP_OVER_EVICTED);
             return true;
         }
         looked_at++;
@@ -155,25 +166,24 @@ static fl_http_session *make(fl_http_conn *conn)
 
     if (session == NULL)
         return NULL;
-    fl_link_init(&session->link, &fl_http_session_transport, conn->hub->loop,
-                 true);
-    session->hub = fl_http_hub_ref(conn->hub);
+    fl_link_init(&session->link, &fl_http_session_transport,
+                 conn->caller->hub->loop, true);
+    fl_http_hub_ref(conn->caller->hub);
     session->caller = conn->caller;
     session->caller->named++;
     fl_list_init(&session->turns);
     fl_list_init(&session->node);
-    fl_timer_init(&session->timer, conn->hub->loop, on_timer);
+    fl_timer_init(&session->timer, conn->caller->hub->loop, on_timer);
     return session;
 }
 
 static fl_status enter_hub(fl_http_session *session)
 {
-    fl_http_hub *hub = session->hub;
+    fl_http_hub *hub = session->caller->hub;
     fl_status rc = fl_http_hub_mint(session->id);
 
     if (rc == FL_OK)
-        rc =
-            fl_map_add(&hub->sessions, fl_http_id(session->id), &session->link);
+        rc = fl_index_add(&hub->sessions, &session->link);
     if (rc == FL_OK)
         rc = fl_link_move(&session->link, FL_LINK_ACTIVE);
     if (rc != FL_OK)
@@ -188,7 +198,7 @@ static fl_status enter_hub(fl_http_session *session)
 fl_status fl_http_session_new(const fl_http_turn *turn, fl_http_session **out)
 {
     fl_http_conn *conn = turn->conn;
-    fl_http_hub *hub = conn->hub;
+    fl_http_hub *hub = conn->caller->hub;
     fl_listener *from = &hub->listener->listener;
 
     *out = NULL;
@@ -207,7 +217,7 @@ fl_status fl_http_session_new(const fl_http_turn *turn, fl_http_session **out)
     }
     from->events->on_link(from, &session->link, from->user);
     if (session->link.events == NULL) {
-        fl_http_session_over(session, FL_OK, "closed");
+        fl_http_session_over(session, FL_HTTP_OVER_CLOSED);
         return FL_E_LIMIT;
     }
     *out = session;
@@ -220,16 +230,16 @@ static void count_in(fl_http_session *session, const fl_msg *msg)
 
     stats->messages_in++;
     stats->bytes_in += msg->text.len;
-    stats->last_seen_ms = fl_loop_now(session->hub->loop);
+    stats->last_seen_ms = fl_loop_now(session->caller->hub->loop);
     fl_list_remove(&session->node);
-    fl_list_append(&session->hub->by_use, &session->node);
+    fl_list_append(&session->caller->hub->by_use, &session->node);
 }
 
 static void take_request(fl_http_session *session, fl_http_turn *turn,
                          const fl_msg *msg)
 {
     turn->link = fl_link_ref(&session->link);
-    turn->resumable = !session->hub->options.http.no_resume;
+    turn->resumable = !session->caller->hub->options.http.no_resume;
     fl_list_append(&session->turns, &turn->session_node);
     fl_http_turn_deliver(turn, &session->link, msg);
 }
@@ -253,20 +263,23 @@ void fl_http_session_take(fl_http_session *session, fl_http_turn *turn,
 
 bool fl_http_session_opened(fl_http_session *session, fl_span answer)
 {
+    const fl_revision *revision = NULL;
     fl_msg msg;
     fl_msg_fault fault;
 
     if (fl_msg_read(answer, &msg, &fault) == FL_OK)
-        session->revision = fl_extract_revision(&msg);
-    if (session->revision != NULL)
+        revision = fl_extract_revision(&msg);
+    if (revision != NULL) {
+        session->revision = revision->id;
         return true;
-    fl_http_session_over(session, FL_E_BAD_MESSAGE, "initialize failed");
+    }
+    fl_http_session_over(session, FL_HTTP_OVER_REFUSED);
     return false;
 }
 
 void fl_http_session_lost(fl_http_session *session, fl_http_turn *turn)
 {
-    uint64_t patience = session->hub->options.http.give_up_ms;
+    uint64_t patience = session->caller->hub->options.http.give_up_ms;
 
     /* what is still to be said to a POST is kept for its client */
     if (turn->standing && !turn->replaying)
@@ -291,7 +304,7 @@ void fl_http_session_writable(fl_http_session *session)
  * nobody is turned away for the sake of those who may come back. */
 static void settle_budget(fl_http_session *session)
 {
-    fl_http_hub *hub = session->hub;
+    fl_http_hub *hub = session->caller->hub;
     size_t held = session->log != NULL ? fl_event_log_memory(session->log) : 0;
 
     fl_budget_give(&hub->budget, session->budgeted);
@@ -314,7 +327,7 @@ static bool may_keep(const fl_http_hub *hub, size_t bytes)
 static fl_status append(fl_http_session *session, uint64_t stream,
                         uint64_t number, fl_span data)
 {
-    fl_http_hub *hub = session->hub;
+    fl_http_hub *hub = session->caller->hub;
     uint64_t now = fl_loop_now(hub->loop);
     fl_status rc = FL_OK;
 
@@ -340,11 +353,11 @@ fl_status fl_http_session_keep(fl_http_session *session, fl_http_turn *turn,
                                const fl_span *parts, size_t count)
 {
     fl_span whole;
-    fl_status rc = fl_http_hub_join(session->hub, parts, count, &whole);
+    fl_status rc = fl_http_hub_join(session->caller->hub, parts, count, &whole);
 
     if (rc == FL_OK)
         rc = append(session, turn->stream, turn->events, whole);
-    fl_buf_truncate(&session->hub->text, 0);
+    fl_buf_truncate(&session->caller->hub->text, 0);
     return rc;
 }
 
@@ -368,12 +381,13 @@ static fl_status put_aside(fl_http_session *session, const fl_span *parts,
     fl_http_turn nobody = {.events = session->said + 1};
     size_t bytes = fl_span_total(parts, count);
 
-    if (bytes > session->hub->options.http.event_bytes)
+    if (bytes > session->caller->hub->options.http.event_bytes)
         return FL_E_TOO_BIG;
-    if (session->said - session->delivered >= PENDING_MAX ||
-        !may_keep(session->hub, bytes))
+    if (session->waiting >= WAITING_MAX ||
+        !may_keep(session->caller->hub, bytes))
         return FL_BUSY;
     session->said++; /* used up, even if there was no memory */
+    session->waiting++;
     return fl_http_session_keep(session, &nobody, parts, count);
 }
 
@@ -385,13 +399,14 @@ static fl_status send_live(fl_http_session *session, fl_http_turn *turn,
     turn->events = session->said + 1;
     fl_status rc = fl_http_turn_event(
         turn, fl_http_turn_id(turn, id),
-        fl_http_event_type(session->hub, false, parts, count), parts, count,
-        false);
+        fl_http_event_type(session->caller->hub, false, parts, count), parts,
+        count, false);
     if (rc != FL_OK)
         return rc;
     if (turn->resumable)
         fl_http_session_keep(session, turn, parts, count);
-    session->delivered = ++session->said;
+    session->said++;
+    session->waiting = 0;
     return FL_OK;
 }
 
@@ -413,7 +428,7 @@ fl_status fl_http_session_send(fl_link *link, void *stream,
 
     if (stream != NULL)
         return fl_http_turn_reply(link, stream, parts, count);
-    if (fl_span_total(parts, count) > session->hub->options.max_message)
+    if (fl_span_total(parts, count) > session->caller->hub->options.max_message)
         return FL_E_TOO_BIG;
     return send_standing(session, parts, count);
 }
@@ -428,17 +443,18 @@ fl_status fl_http_session_answer(fl_link *link, void *stream, int code,
 
 void fl_http_session_close(fl_link *link)
 {
-    fl_http_session_over((fl_http_session *)link, FL_OK, "closed");
+    fl_http_session_over((fl_http_session *)link, FL_HTTP_OVER_CLOSED);
 }
 
 void fl_http_session_free(fl_link *link)
 {
     fl_http_session *session = (fl_http_session *)link;
+    fl_http_hub *hub = session->caller->hub;
 
     fl_timer_stop(&session->timer);
     session->caller->named--;
-    fl_http_hub_let_go(session->hub, session->caller);
-    fl_http_hub_unref(session->hub);
+    fl_http_hub_let_go(hub, session->caller);
+    fl_http_hub_unref(hub);
     fl_mem_free(session);
 }
 
@@ -446,7 +462,7 @@ void fl_http_session_info(const fl_link *link, fl_link_info *info)
 {
     const fl_http_session *session = (const fl_http_session *)link;
 
-    info->max_message = session->hub->options.max_message;
+    info->max_message = session->caller->hub->options.max_message;
     info->principal = session->principal;
     snprintf(info->peer, sizeof info->peer, "%s", session->caller->name);
 }

@@ -49,7 +49,7 @@ static void begin_end(sse_link *self, fl_status status, const char *why)
         return;
     self->status = (int8_t)status;
     self->why = why;
-    fl_map_remove(&self->hub->sessions, fl_http_id(self->id));
+    fl_index_remove(&self->hub->sessions, fl_http_id(self->id));
     self->caller->sessions--;
     fl_timer_start(&self->timer, 0);
 }
@@ -59,8 +59,7 @@ static fl_status enter_hub(sse_link *self)
     fl_status rc = fl_http_hub_mint(self->id);
 
     if (rc == FL_OK)
-        rc =
-            fl_map_add(&self->hub->sessions, fl_http_id(self->id), &self->link);
+        rc = fl_index_add(&self->hub->sessions, &self->link);
     if (rc == FL_OK)
         rc = fl_link_move(&self->link, FL_LINK_ACTIVE);
     if (rc == FL_OK)
@@ -70,12 +69,12 @@ static fl_status enter_hub(sse_link *self)
 
 static fl_status make(fl_http_conn *conn, sse_link **out)
 {
-    fl_http_hub *hub = conn->hub;
+    fl_http_hub *hub = conn->caller->hub;
     sse_link *self = NULL;
 
     *out = NULL;
     if (conn->caller->sessions >= hub->options.http.max_sessions_per_address ||
-        fl_map_count(&hub->sessions) >= hub->options.http.max_sessions)
+        fl_index_count(&hub->sessions) >= hub->options.http.max_sessions)
         return FL_E_LIMIT;
     self = fl_mem_zalloc(sizeof *self);
     if (self == NULL)
@@ -239,6 +238,11 @@ void fl_http_sse_free(fl_link *link)
 uint64_t fl_http_sse_principal(const fl_link *link)
 {
     return ((const sse_link *)link)->principal;
+}
+
+fl_span fl_http_sse_id(const fl_link *link)
+{
+    return fl_http_id(((const sse_link *)link)->id);
 }
 
 void fl_http_sse_info(const fl_link *link, fl_link_info *info)

@@ -53,7 +53,7 @@ static void end(fl_timer *timer)
 static fl_link *make(const fl_http_turn *turn)
 {
     fl_http_conn *conn = turn->conn;
-    fl_http_hub *hub = conn->hub;
+    fl_http_hub *hub = conn->caller->hub;
     fl_listener *from = &hub->listener->listener;
     stateless_link *self = fl_mem_zalloc(sizeof *self);
 

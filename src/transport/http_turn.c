@@ -66,7 +66,7 @@ static void ask_nothing(fl_http_asked *asked, const fl_http_hub *hub)
 
 fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange)
 {
-    fl_http_hub *hub = conn->hub;
+    fl_http_hub *hub = conn->caller->hub;
     fl_http_turn *turn = take_spare(hub);
 
     if (turn == NULL)
@@ -214,8 +214,8 @@ fl_status fl_http_turn_answer(fl_http_turn *turn, unsigned status,
             count > 0 ? &turn->hub->json_fields : &turn->hub->empty_fields,
         .fields = fields,
         .count = field_count,
-        .close =
-            turn->conn->refusal != NULL || turn->conn->shut || status == 408,
+        .close = turn->conn->refusal != FL_HTTP_WELCOME || turn->conn->shut ||
+                 status == 408,
     };
     fl_exchange *exchange = turn->exchange;
     fl_http_conn *conn = turn->conn;
@@ -238,10 +238,12 @@ static void number_stream(fl_http_turn *turn)
 
 static bool can_prime(const fl_http_turn *turn)
 {
-    const fl_http_session *session = (const fl_http_session *)turn->link;
+    const fl_revision *revision =
+        turn->resumable
+            ? fl_revision_get(((const fl_http_session *)turn->link)->revision)
+            : NULL;
 
-    return turn->resumable && session->revision != NULL &&
-           fl_revision_has(session->revision, FL_HAS_SSE_POLLING);
+    return revision != NULL && fl_revision_has(revision, FL_HAS_SSE_POLLING);
 }
 
 static fl_status send_text(fl_http_turn *turn, fl_status composed, bool urgent)

@@ -46,7 +46,7 @@ static void restart(const fl_options *options)
 
 static const fl_http_hub *hub(void)
 {
-    return link_session(&host)->hub;
+    return link_session(&host)->caller->hub;
 }
 
 static void forget(raw_peer *peer)
@@ -141,7 +141,7 @@ static void test_backlog_of_events_is_forgotten_in_time(void **state)
     link_pass(&host, 300001);
     assert_in_range(hub()->budget.used, 1, 999); /* all */
     assert_int_equal(hub()->logged, hub()->budget.used);
-    fl_http_hub *kept = fl_http_hub_ref(link_session(&host)->hub);
+    fl_http_hub *kept = fl_http_hub_ref(link_session(&host)->caller->hub);
     fl_link_close(host.link);
     io_until(host.loop, host.links == 0);
     assert_int_equal(kept->budget.used, 0);

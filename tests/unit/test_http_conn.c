@@ -45,7 +45,7 @@ static void test_conn_with_a_bad_chunk_is_told_and_ends(void **state)
 
     (void)state;
     link_begin(&low, NULL, fields);
-    const fl_http_hub *hub = link_session(&low)->hub;
+    const fl_http_hub *hub = link_session(&low)->caller->hub;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         link_dial(&low, &second);
         put(&second, CHUNKED);
@@ -297,7 +297,7 @@ static void test_conn_with_half_a_body_is_told_of_the_end(void **state)
 {
     (void)state;
     link_begin(&low, NULL, fields);
-    const fl_http_hub *hub = link_session(&low)->hub;
+    const fl_http_hub *hub = link_session(&low)->caller->hub;
     link_dial(&low, &second);
     put(&second, HALF_A_BODY);
     link_dial(&low, &third);
@@ -329,7 +329,7 @@ static void test_conn_that_is_idle_goes_at_once(void **state)
     link_dial(&low, &fourth);
     h2_begin(&fourth, H2_WINDOW);
     h2_hear_type(&fourth, H2_SETTINGS, &frame);
-    io_until(low.loop, link_session(&low)->hub->connections == 4);
+    io_until(low.loop, link_session(&low)->caller->hub->connections == 4);
     fl_listener_close(low.listener);
     raw_hears_end(&low.peer);
     raw_hears_end(&second);

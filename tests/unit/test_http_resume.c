@@ -190,10 +190,10 @@ static void test_resume_of_an_answer_not_kept_is_told(void **state)
     raw_put(&second, UPLOAD, strlen(UPLOAD));
     memset(room, ' ', 50000);
     raw_put(&second, room, 50000);
-    io_until(host.loop, link_session(&host)->hub->budget.used > 50000);
+    io_until(host.loop, link_session(&host)->caller->hub->budget.used > 50000);
     link_answer(&host, link_long(room, 20000, true));
     raw_close(&second);
-    io_until(host.loop, link_session(&host)->hub->budget.used < 50000);
+    io_until(host.loop, link_session(&host)->caller->hub->budget.used < 50000);
     assert_int_equal(listen_from(&second, "1-1"), 410);
 }
 
