@@ -138,6 +138,19 @@ static void test_proc_finds_what_another_thread_started(void **state)
 
 static pid_t *shared_pid;
 
+/* Leaves somebody behind, who goes on here once his parent is gone: before
+ * that he would be taken along by its death. */
+static void orphan(void)
+{
+    pid_t parent = getpid();
+
+    if (fork() > 0)
+        _exit(0);
+    while (getppid() == parent)
+        usleep(1000);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 /* A keeper: the head of a family, whose child has left somebody behind. */
 static void keep(int ready)
 {
@@ -150,12 +163,10 @@ static void keep(int ready)
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pid_t middle = fork();
-    if (middle == 0 && fork() > 0)
-        _exit(0);
     if (middle > 0)
         waitpid(middle, NULL, 0);
     else
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        orphan();
     stay(ready);
 }
 
