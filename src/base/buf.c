@@ -2,19 +2,23 @@
  * buf.c - bytes with a maximum.
  *
  * Growth doubles, from 256 bytes up to the maximum, and never past it (a
- * formatted text's NUL excepted). When the free room at the end is too small
+ * formatted text's NUL excepted). What is large and comes at once gets just the
+ * room it takes: most often it is all there will be, and a third of a long
+ * answer that waits would be room for nothing, which no budget counts. When the
+ * free room at the end is too small
  * but consumed bytes lie in front, the rest is moved down first: a queue that
  * is filled and drained in turn stays in the same memory.
  */
 #include "base/buf.h"
 
 #include "base/mem.h"
+#include "base/span.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_ALLOC = 256 };
+enum { FIRST_ALLOC = 256, LARGE = 64 * 1024 };
 
 void fl_buf_init(fl_buf *buf, size_t max)
 {
@@ -43,6 +47,14 @@ static bool fits(const fl_buf *buf, size_t size)
     return size <= buf->max - fl_buf_len(buf);
 }
 
+static size_t next_size(size_t cap, size_t wanted)
+{
+    cap = cap > 0 ? 2 * cap : FIRST_ALLOC;
+    while (cap < wanted && cap < LARGE)
+        cap *= 2;
+    return cap < wanted ? wanted : cap;
+}
+
 __attribute__((noinline)) static fl_status grow(fl_buf *buf, size_t size)
 {
     size_t held = fl_buf_len(buf);
@@ -53,9 +65,7 @@ __attribute__((noinline)) static fl_status grow(fl_buf *buf, size_t size)
             return FL_OK;
     }
 
-    size_t cap = buf->cap > 0 ? buf->cap : FIRST_ALLOC;
-    while (cap < held + size)
-        cap *= 2;
+    size_t cap = next_size(buf->cap, held + size);
     if (cap > buf->max)
         cap = held + size > buf->max ? held + size : buf->max;
     char *grown = fl_mem_realloc(buf->ptr, cap);
@@ -86,6 +96,24 @@ fl_status fl_buf_append(fl_buf *buf, fl_span bytes)
     if (rc == FL_OK) {
         memcpy(buf->ptr + buf->end, bytes.ptr, bytes.len);
         buf->end += bytes.len;
+    }
+    return rc;
+}
+
+fl_status fl_buf_append_all(fl_buf *buf, const fl_span *parts, size_t count)
+{
+    size_t total = fl_span_total(parts, count);
+
+    if (total == 0)
+        return FL_OK;
+    if (!fits(buf, total))
+        return FL_E_TOO_BIG;
+
+    fl_status rc = make_room(buf, total);
+    for (size_t i = 0; i < count && rc == FL_OK; i++) {
+        if (parts[i].len > 0)
+            memcpy(buf->ptr + buf->end, parts[i].ptr, parts[i].len);
+        buf->end += parts[i].len;
     }
     return rc;
 }

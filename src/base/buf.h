@@ -49,6 +49,10 @@ static inline size_t fl_buf_room(const fl_buf *buf)
 /* FL_E_TOO_BIG or FL_E_NOMEM: nothing was added. */
 FL_MUST_USE fl_status fl_buf_append(fl_buf *buf, fl_span bytes);
 
+/* One after the other; likewise all of them or nothing. */
+FL_MUST_USE fl_status fl_buf_append_all(fl_buf *buf, const fl_span *parts,
+                                        size_t count);
+
 /*
  * Makes room for `size` more bytes and returns where to write them, or NULL
  * when that would pass the maximum or there is no memory. Nothing counts as

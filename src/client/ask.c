@@ -240,11 +240,8 @@ static fl_status add_member(fl_buf *to, bool first, fl_span key, fl_span value)
 {
     fl_span parts[] = {first ? FL_SPAN("\"") : FL_SPAN(",\""), key,
                        FL_SPAN("\":"), value};
-    fl_status rc = FL_OK;
 
-    for (size_t i = 0; rc == FL_OK && i < 4; i++)
-        rc = fl_buf_append(to, parts[i]);
-    return rc;
+    return fl_buf_append_all(to, parts, 4);
 }
 
 static fl_status has_member(fl_span object, fl_span raw_key, fl_buf *key,

@@ -51,16 +51,11 @@ fl_span fl_round_members(const fl_round *round)
 
 fl_status fl_round_add(fl_round *round, fl_span key, fl_span result)
 {
-    size_t before = fl_buf_len(&round->members);
-    fl_span parts[] = {before > 0 ? FL_SPAN(",") : FL_SPAN(""), key,
-                       FL_SPAN(":"), result};
-    fl_status rc = FL_OK;
+    bool first = fl_buf_len(&round->members) == 0;
+    fl_span parts[] = {first ? FL_SPAN("") : FL_SPAN(","), key, FL_SPAN(":"),
+                       result};
 
-    for (size_t i = 0; rc == FL_OK && i < 4; i++)
-        rc = fl_buf_append(&round->members, parts[i]);
-    if (rc != FL_OK)
-        fl_buf_truncate(&round->members, before);
-    return rc;
+    return fl_buf_append_all(&round->members, parts, 4);
 }
 
 static fl_round *new_round(void)
@@ -116,12 +111,10 @@ static fl_status write_extra(fl_request *request)
         state.len > 0 ? FL_SPAN("\"requestState\":") : FL_SPAN(""),
         state,
     };
-    fl_status rc = FL_OK;
 
     fl_buf_clear(&request->extra);
-    for (size_t i = 0; rc == FL_OK && i < sizeof parts / sizeof *parts; i++)
-        rc = fl_buf_append(&request->extra, parts[i]);
-    return rc;
+    return fl_buf_append_all(&request->extra, parts,
+                             sizeof parts / sizeof *parts);
 }
 
 static void repeat(fl_client *client, fl_request *request)

@@ -30,12 +30,10 @@ static void echo_raw(fl_call *call, fl_span raw)
 {
     fl_span parts[] = {FL_SPAN("{\"content\":[{\"type\":\"text\",\"text\":"),
                        raw, FL_SPAN("}]}")};
-    fl_status rc = FL_OK;
     fl_buf result;
 
     fl_buf_init(&result, fl_span_total(parts, 3));
-    for (size_t i = 0; i < 3 && rc == FL_OK; i++)
-        rc = fl_buf_append(&result, parts[i]);
+    fl_status rc = fl_buf_append_all(&result, parts, 3);
     if (rc == FL_OK)
         fl_call_reply_json(call, fl_buf_view(&result));
     else

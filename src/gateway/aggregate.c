@@ -109,14 +109,12 @@ static fl_status leg_send(fl_link *link, void *stream, const fl_span *parts,
                           size_t count)
 {
     fl_leg *leg = (fl_leg *)link;
-    fl_status rc = FL_OK;
     fl_buf text;
 
     if (leg->all == NULL)
         return FL_E_STATE;
     fl_buf_init(&text, TEXT_MAX);
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&text, parts[i]);
+    fl_status rc = fl_buf_append_all(&text, parts, count);
     if (rc == FL_OK)
         rc = pass_on(leg, stream, fl_buf_view(&text));
     fl_buf_reset(&text);

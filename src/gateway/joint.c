@@ -264,14 +264,12 @@ fl_status fl_part_end(fl_part *part, int code, const fl_span *parts,
 {
     fl_joint *joint = part->joint;
     bool first = fl_buf_len(&part->text) == 0;
-    fl_status rc = FL_OK;
     fl_buf page;
 
     if (joint->kind == FL_JOINT_ONE)
         return end_only(part, code, parts, count);
     fl_buf_init(&page, TEXT_MAX);
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&page, parts[i]);
+    fl_status rc = fl_buf_append_all(&page, parts, count);
     if (first && rc == FL_OK)
         rc = fl_buf_append(&part->text, fl_buf_view(&page));
     if (first)

@@ -85,13 +85,8 @@ static fl_status gather(fl_stream *stream, const fl_span *parts, size_t count)
 
     if (stream->out_buf.ptr == NULL)
         fl_pool_lend(&fl_stream_loop(stream)->pool, &stream->out_buf);
-    char *to = fl_buf_reserve(&stream->out_buf, total);
-    if (to == NULL)
+    if (fl_buf_append_all(&stream->out_buf, parts, count) != FL_OK)
         return FL_E_NOMEM;
-    for (size_t i = 0; i < count; to += parts[i].len, i++)
-        if (parts[i].len > 0)
-            memcpy(to, parts[i].ptr, parts[i].len);
-    fl_buf_commit(&stream->out_buf, total);
     if (pending + total >= limits->high_water)
         stream->want_drain = true;
     if (stream->state == FL_STREAM_OPEN)

@@ -21,15 +21,6 @@ static bool is_empty(fl_span object)
     return !fl_json_walk_next(&walk, &member);
 }
 
-static fl_status append_all(fl_buf *to, const fl_span *parts, size_t count)
-{
-    fl_status rc = FL_OK;
-
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(to, parts[i]);
-    return rc;
-}
-
 /* A claim goes into a _meta of its own, in front of the rest. */
 static fl_status write(fl_buf *to, const char *method, fl_span params,
                        fl_span claim)
@@ -52,8 +43,8 @@ static fl_status write(fl_buf *to, const char *method, fl_span params,
         FL_SPAN("}"),
     };
 
-    return claim.len > 0 ? append_all(to, claiming, 7)
-                         : append_all(to, plain, 5);
+    return claim.len > 0 ? fl_buf_append_all(to, claiming, 7)
+                         : fl_buf_append_all(to, plain, 5);
 }
 
 fl_status fl_refrain_init(fl_refrain *refrain, const char *method,

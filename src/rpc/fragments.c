@@ -56,8 +56,8 @@ static fl_status join(fl_buf *content, const fl_span *parts, size_t count)
     size_t before = fl_buf_len(content);
     fl_status rc = before > 0 ? fl_buf_append(content, FL_SPAN(",")) : FL_OK;
 
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(content, parts[i]);
+    if (rc == FL_OK)
+        rc = fl_buf_append_all(content, parts, count);
     if (rc != FL_OK)
         fl_buf_truncate(content, before);
     return rc;

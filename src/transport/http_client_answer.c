@@ -133,11 +133,9 @@ static bool end_relabelled(fl_post *post, const fl_msg *msg)
                        FL_SPAN(",\"error\":"), msg->error, FL_SPAN("}")};
     fl_buf text;
     fl_msg again;
-    fl_status rc = FL_OK;
 
     fl_buf_init(&text, fl_span_total(parts, 5));
-    for (size_t i = 0; i < 5 && rc == FL_OK; i++)
-        rc = fl_buf_append(&text, parts[i]);
+    fl_status rc = fl_buf_append_all(&text, parts, 5);
     bool is_message =
         rc == FL_OK && fl_http_read(fl_buf_view(&text), &again) == FL_OK;
     if (is_message)

@@ -87,7 +87,6 @@ fl_status fl_post_new(fl_http_client *client, const fl_post_text *text,
                       fl_post **out)
 {
     fl_post *post = take_spare(client);
-    fl_status rc = FL_OK;
 
     *out = NULL;
     if (post == NULL)
@@ -95,8 +94,7 @@ fl_status fl_post_new(fl_http_client *client, const fl_post_text *text,
     fl_badge_init(&post->badge, client->auth, on_authorized, post);
     post->patience =
         (fl_backoff){RESUME_FIRST_MS, RESUME_MAX_MS, RESUMES_MAX, 0};
-    for (size_t i = 0; i < text->count && rc == FL_OK; i++)
-        rc = fl_buf_append(&post->text, text->parts[i]);
+    fl_status rc = fl_buf_append_all(&post->text, text->parts, text->count);
     if (rc == FL_OK && text->count > 0)
         rc = read_message(post, text->relay);
     if (rc != FL_OK) {

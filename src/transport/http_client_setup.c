@@ -215,7 +215,6 @@ static fl_status attach(fl_http_client *client, const fl_options *options,
                         fl_error *error)
 {
     fl_auth *auth = options->http.auth;
-    fl_status rc = FL_OK;
     fl_span path, query;
     fl_buf url;
 
@@ -234,8 +233,7 @@ static fl_status attach(fl_http_client *client, const fl_options *options,
     fl_url_split_target(fl_buf_view(&client->target), &path, &query);
     fl_span parts[] = {client->site.url.scheme, FL_SPAN("://"),
                        client->site.authority, path};
-    for (size_t i = 0; i < 4 && rc == FL_OK; i++)
-        rc = fl_buf_append(&url, parts[i]);
+    fl_status rc = fl_buf_append_all(&url, parts, 4);
     rc = rc == FL_OK ? auth->ops->attach(auth, client->link.loop,
                                          fl_buf_view(&url), options, error)
                      : no_memory(error);

@@ -328,11 +328,8 @@ void fl_http_hub_tick(fl_http_hub *hub)
 fl_status fl_http_hub_join(fl_http_hub *hub, const fl_span *parts, size_t count,
                            fl_span *whole)
 {
-    fl_status rc = FL_OK;
-
     fl_buf_truncate(&hub->text, 0);
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&hub->text, parts[i]);
+    fl_status rc = fl_buf_append_all(&hub->text, parts, count);
     *whole = fl_buf_view(&hub->text);
     return rc;
 }

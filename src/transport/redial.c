@@ -74,10 +74,8 @@ fl_status fl_redial_keep(fl_redial *redial, const fl_span *parts, size_t count)
 {
     fl_buf *unsent = &redial->unsent;
     size_t before = fl_buf_len(unsent);
-    fl_status rc = FL_OK;
+    fl_status rc = fl_buf_append_all(unsent, parts, count);
 
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(unsent, parts[i]);
     if (rc == FL_OK)
         rc = fl_buf_append(unsent, FL_SPAN("\n"));
     if (rc == FL_OK) {

@@ -193,13 +193,11 @@ static fl_status send_line(fl_ws_link *ws, const fl_span *parts, size_t count,
                            bool urgent)
 {
     fl_pool *pool = fl_loop_pool(ws->link.loop);
-    fl_status rc = FL_OK;
     fl_buf line;
 
     fl_buf_init(&line, fl_span_total(parts, count) + 1);
     fl_pool_lend(pool, &line);
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&line, parts[i]);
+    fl_status rc = fl_buf_append_all(&line, parts, count);
     if (rc == FL_OK)
         rc = fl_buf_append(&line, FL_SPAN("\n"));
     if (rc == FL_OK) {

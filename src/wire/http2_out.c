@@ -34,16 +34,13 @@ static size_t fair_share(const fl_http2 *h)
 /* All of it, or the peer could not make sense of what is said last. */
 static void hold(fl_http2 *h, const fl_span *parts, size_t count)
 {
-    size_t before = fl_buf_len(&h->held);
-    fl_status rc = ++h->held_count > fair_share(h) ? FL_E_TOO_BIG : FL_OK;
+    fl_status rc = ++h->held_count > fair_share(h)
+                       ? FL_E_TOO_BIG
+                       : fl_buf_append_all(&h->held, parts, count);
 
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&h->held, parts[i]);
-    if (rc == FL_OK)
-        return;
-    fl_buf_truncate(&h->held, before);
-    fl_http2_doom(h, rc == FL_E_TOO_BIG ? FL_HTTP2_ENHANCE_YOUR_CALM
-                                        : FL_HTTP2_INTERNAL_ERROR);
+    if (rc != FL_OK)
+        fl_http2_doom(h, rc == FL_E_TOO_BIG ? FL_HTTP2_ENHANCE_YOUR_CALM
+                                            : FL_HTTP2_INTERNAL_ERROR);
 }
 
 /* Together with what was held, which comes first. True: it was taken. */

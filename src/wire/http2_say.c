@@ -37,14 +37,10 @@ static bool fits(const fl_http2_stream *stream, size_t total, size_t count)
 static fl_status append(fl_http2_stream *stream, const fl_span *parts,
                         size_t count)
 {
-    size_t before = fl_buf_len(&stream->out);
-    fl_status rc = FL_OK;
+    fl_status rc = fl_buf_append_all(&stream->out, parts, count);
 
-    for (size_t i = 0; i < count && rc == FL_OK; i++)
-        rc = fl_buf_append(&stream->out, parts[i]);
-    if (rc != FL_OK)
-        fl_buf_truncate(&stream->out, before);
-    fl_http2_of(stream)->waiting += fl_buf_len(&stream->out) - before;
+    if (rc == FL_OK)
+        fl_http2_of(stream)->waiting += fl_span_total(parts, count);
     return rc;
 }
 

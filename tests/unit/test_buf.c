@@ -90,6 +90,45 @@ static void test_buf_grows_by_doubling_and_not_past_the_maximum(void **state)
     fl_buf_reset(&buf);
 }
 
+static void test_buf_what_is_large_gets_the_room_it_takes(void **state)
+{
+    enum { SIZE = 100001 };
+    static const char text[SIZE];
+    const fl_span parts[] = {FL_SPAN("{"), {text, SIZE - 2}, FL_SPAN("}")};
+    fl_buf buf;
+
+    (void)state;
+    fl_buf_init(&buf, 10 * SIZE);
+    ration_reset();
+    assert_int_equal(fl_buf_append_all(&buf, parts, 3), FL_OK);
+    assert_int_equal(ration_count(), 1);
+    assert_int_equal(ration_largest(), SIZE);
+    assert_int_equal(fl_buf_append(&buf, FL_SPAN("x")), FL_OK);
+    assert_int_equal(ration_largest(), 2 * SIZE); /* it goes on, after all */
+    fl_buf_reset(&buf);
+}
+
+static void test_buf_append_all_takes_everything_or_nothing(void **state)
+{
+    const fl_span parts[] = {FL_SPAN("one"), {0}, FL_SPAN(""), FL_SPAN("two")};
+    fl_buf buf;
+
+    (void)state;
+    fl_buf_init(&buf, 8);
+    ration_reset();
+    assert_int_equal(fl_buf_append_all(&buf, NULL, 0), FL_OK);
+    assert_int_equal(fl_buf_append_all(&buf, parts + 1, 2), FL_OK);
+    assert_int_equal(ration_count(), 0);
+    assert_int_equal(fl_buf_append_all(&buf, parts, 4), FL_OK);
+    assert_holds(&buf, FL_SPAN("onetwo"));
+    assert_int_equal(fl_buf_append_all(&buf, parts, 1), FL_E_TOO_BIG);
+    assert_holds(&buf, FL_SPAN("onetwo"));
+    fl_buf_consume(&buf, 1);
+    assert_int_equal(fl_buf_append_all(&buf, parts, 1), FL_OK);
+    assert_holds(&buf, FL_SPAN("netwoone"));
+    fl_buf_reset(&buf);
+}
+
 static void
 test_buf_filled_and_drained_in_turn_stays_in_its_memory(void **state)
 {
@@ -242,7 +281,7 @@ static void fill_rationed(void *user)
 
     (void)user;
     memset(chunk, 'x', sizeof chunk);
-    fl_buf_init(&buf, 2000);
+    fl_buf_init(&buf, 2400);
     for (int i = 0; i < 5; i++) {
         fl_status rc = fl_buf_append(&buf, (fl_span){chunk, sizeof chunk});
         assert_true(rc == FL_OK || rc == FL_E_NOMEM);
@@ -252,6 +291,11 @@ static void fill_rationed(void *user)
         held += rc == FL_OK ? 100 : 0;
         assert_int_equal(fl_buf_len(&buf), held);
     }
+    const fl_span parts[] = {{chunk, sizeof chunk}, {chunk, sizeof chunk}};
+    fl_status rc = fl_buf_append_all(&buf, parts, 2);
+    assert_true(rc == FL_OK || rc == FL_E_NOMEM);
+    held += rc == FL_OK ? 2 * sizeof chunk : 0;
+    assert_int_equal(fl_buf_len(&buf), held);
     if (fl_buf_reserve(&buf, 500) == NULL)
         assert_true(ration_refused());
     fl_buf_reset(&buf);
@@ -271,6 +315,8 @@ int main(void)
         cmocka_unit_test(test_buf_refuses_one_past_its_maximum),
         cmocka_unit_test(test_buf_a_size_that_would_wrap_is_refused),
         cmocka_unit_test(test_buf_grows_by_doubling_and_not_past_the_maximum),
+        cmocka_unit_test(test_buf_what_is_large_gets_the_room_it_takes),
+        cmocka_unit_test(test_buf_append_all_takes_everything_or_nothing),
         cmocka_unit_test(
             test_buf_filled_and_drained_in_turn_stays_in_its_memory),
         cmocka_unit_test(test_buf_moving_down_keeps_the_bytes),

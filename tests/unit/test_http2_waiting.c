@@ -235,6 +235,26 @@ static void test_waiting_is_not_begun_anew_after_half_an_answer(void **state)
     http_end_close(&client);
 }
 
+/* A budget counts what waits, so that it may take no more room than that. */
+static void test_waiting_takes_the_room_it_needs(void **state)
+{
+    const fl_span parts[] = {FL_SPAN("{"), {text, LARGE}, FL_SPAN("}")};
+    const fl_heading heading = {.status = 200};
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer, NULL);
+    http_end_frame(&peer, FL_HTTP2_SETTINGS, 0, 0, FL_SPAN("\0\x04\0\0\0\0"));
+    fl_exchange *exchange = take_request(&server, &peer, 1, true);
+    size_t before = fl_http_memory(server.http);
+    assert_int_equal(fl_exchange_answer(exchange, &heading, parts, 3), FL_OK);
+    size_t waiting = fl_http_waiting(server.http);
+    assert_true(waiting >= LARGE + 2);
+    assert_in_range(fl_http_memory(server.http) - before, LARGE,
+                    waiting + 1024);
+    http_end_close(&server);
+}
+
 /* Many streams, with numbers of the peer's choice, are found all the same. */
 static void test_waiting_streams_are_found(void **state)
 {
@@ -270,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_waiting_frames_are_never_cut),
         cmocka_unit_test(test_waiting_is_over_with_the_end),
         cmocka_unit_test(test_waiting_is_not_begun_anew_after_half_an_answer),
+        cmocka_unit_test(test_waiting_takes_the_room_it_needs),
         cmocka_unit_test(test_waiting_streams_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
