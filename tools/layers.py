@@ -62,6 +62,7 @@ LIBRARIES = {
     'pcre2': 'schema',
     'yaml': 'json',
     'hiredis': 'store',
+    'malloc': 'cmd',  # to tune the allocator is for a program, not a library
 }
 
 C_HEADERS = set('''

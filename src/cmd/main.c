@@ -14,6 +14,7 @@
 #include "cmd/face_run.h"
 #include "cmd/help.h"
 #include "cmd/matrix.h"
+#include "cmd/memory.h"
 #include "cmd/ps.h"
 #include "cmd/serve.h"
 #include "cmd/suggest.h"
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
+    fl_memory_tune();
     if (argc > 0 && fl_face_is_known(argv[0]))
         return fl_face_run(argv[0], argv + 1);
     if (fl_face_is_known(word))
