@@ -4,10 +4,12 @@
  *   add   Adds two numbers
  *         a: number, b: number
  *   slow  Takes its time
- *         [steps: integer >= 1 <= 100], [mood: calm|hasty]
+ *         [steps: integer >= 1 <= 100 = 5], [mood: calm|hasty]
+ *         -> taken_ms: integer
  *
  * Names are padded to the longest (within reason), so that descriptions line
- * up; arguments that may be left out stand in brackets.
+ * up; arguments that may be left out stand in brackets, with what is taken for
+ * them then. What a tool answers in fields comes after the arrow.
  */
 #include "base/span.h"
 #include "cmd/show.h"
@@ -162,30 +164,40 @@ static bool is_required(fl_span required, fl_span key)
     return false;
 }
 
-static void put_arguments(const fl_term *to, fl_span schema, size_t indent,
-                          fl_buf *text)
+static void put_default(const fl_term *to, fl_span schema, fl_buf *text)
+{
+    fl_span preset = fl_json_get(schema, FL_SPAN("default"));
+
+    if (preset.len == 0)
+        return;
+    fputs(" = ", to->file);
+    put_value(to, preset, text);
+}
+
+/* One line of them, with `lead` before the first; none if there are none. */
+static void put_fields(const fl_term *to, fl_span schema, const char *lead,
+                       fl_buf *text)
 {
     fl_span properties = fl_json_get(schema, FL_SPAN("properties"));
     fl_span required = fl_json_get(schema, FL_SPAN("required"));
     fl_json_walk walk;
     fl_json_member property;
-    const char *before = "";
+    bool any = false;
 
     if (fl_json_type_of(properties) != FL_JSON_OBJECT)
         return;
     fl_json_walk_init(&walk, properties);
     while (fl_json_walk_next(&walk, &property)) {
         bool needed = is_required(required, property.key);
-        if (*before == '\0')
-            fprintf(to->file, "%*s", (int)indent, "");
-        fprintf(to->file, "%s%s", before, needed ? "" : "[");
+        fprintf(to->file, "%s%s", any ? ", " : lead, needed ? "" : "[");
         fl_term_put(to, property.key);
         fputs(": ", to->file);
         put_type(to, property.value, text);
+        put_default(to, property.value, text);
         fputs(needed ? "" : "]", to->file);
-        before = ", ";
+        any = true;
     }
-    if (*before != '\0')
+    if (any)
         fputc('\n', to->file);
 }
 
@@ -195,15 +207,18 @@ static void put_tool(const fl_term *to, fl_span tool, size_t width,
     fl_span name = first_line(fl_json_get(tool, FL_SPAN("name")), text);
     size_t len = letters(name);
     int pad = (int)(len < width ? width - len + 2 : 2);
+    char indent[NAME_WIDTH_MAX + 8], arrow[sizeof indent];
 
+    snprintf(indent, sizeof indent, "%*s", (int)width + 2, "");
+    snprintf(arrow, sizeof arrow, "%*s-> ", (int)width + 2, "");
     fl_term_put(to, name);
     fl_span about = first_line(fl_json_get(tool, FL_SPAN("description")), text);
     if (about.len > 0)
         fprintf(to->file, "%*s", pad, "");
     fl_term_put(to, about);
     fputc('\n', to->file);
-    put_arguments(to, fl_json_get(tool, FL_SPAN("inputSchema")), width + 2,
-                  text);
+    put_fields(to, fl_json_get(tool, FL_SPAN("inputSchema")), indent, text);
+    put_fields(to, fl_json_get(tool, FL_SPAN("outputSchema")), arrow, text);
 }
 
 static void put_json(const fl_term *to, fl_span tools)

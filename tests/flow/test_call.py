@@ -47,8 +47,9 @@ def test_tools_are_listed_with_their_arguments():
                           '         text: string',
                           'add      Adds two numbers',
                           '         a: number, b: number'])
-        contains('\n'.join(lines), '[steps: integer >= 0 <= 10000], '
-                 '[delay_ms: integer >= 0 <= 60000]')
+        contains('\n'.join(lines), '[steps: integer >= 0 <= 10000 = 5], '
+                 '[delay_ms: integer >= 0 <= 60000 = 200]')
+        contains('\n'.join(lines), '         -> roots: any[]')
     on_all_ways(check)
 
 

@@ -176,6 +176,32 @@ static void test_show_says_what_an_argument_may_be(void **state)
                  "t\n   n: integer\n", "");
 }
 
+static void test_show_tells_what_is_taken_for_an_argument(void **state)
+{
+    (void)state;
+    expect_tools(ONE_ARGUMENT("{\"type\":\"integer\",\"default\":5}"),
+                 "t\n   n: integer = 5\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"string\",\"default\":\"a\\nb\"}"),
+                 "t\n   n: string = a\n", "");
+    expect_tools(ONE_ARGUMENT("{\"type\":\"array\",\"default\":[1,2]}"),
+                 "t\n   n: any[] = ...\n", "");
+}
+
+static void test_show_tells_what_a_tool_answers(void **state)
+{
+    (void)state;
+    expect_tools("[{\"name\":\"add\",\"inputSchema\":{},\"outputSchema\":{"
+                 "\"type\":\"object\",\"properties\":{\"sum\":{\"type\":"
+                 "\"number\"},\"exact\":{\"type\":\"boolean\"}},"
+                 "\"required\":[\"sum\"]}},{\"name\":\"abcdefghijklmnopqrstuvwx"
+                 "\",\"outputSchema\":{\"properties\":{\"x\":{}}}}]",
+                 "add\n"
+                 "                          -> sum: number, [exact: boolean]\n"
+                 "abcdefghijklmnopqrstuvwx\n"
+                 "                          -> [x: any]\n",
+                 "");
+}
+
 static void test_show_does_not_pad_to_a_name_beyond_reason(void **state)
 {
     (void)state;
@@ -209,6 +235,8 @@ int main(void)
         cmocka_unit_test(test_show_json_is_the_result_untouched),
         cmocka_unit_test(test_show_aligns_tools_and_marks_what_is_optional),
         cmocka_unit_test(test_show_says_what_an_argument_may_be),
+        cmocka_unit_test(test_show_tells_what_is_taken_for_an_argument),
+        cmocka_unit_test(test_show_tells_what_a_tool_answers),
         cmocka_unit_test(test_show_does_not_pad_to_a_name_beyond_reason),
         cmocka_unit_test(test_show_copes_with_tools_that_are_none),
     };
