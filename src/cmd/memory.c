@@ -20,7 +20,9 @@ enum {
 void fl_memory_tune(void)
 {
 #if defined(M_TRIM_THRESHOLD) && defined(M_MMAP_THRESHOLD)
+    /* NOLINTBEGIN(concurrency-mt-unsafe): nothing else runs yet */
     mallopt(M_MMAP_THRESHOLD, IN_HEAP);
     mallopt(M_TRIM_THRESHOLD, KEPT);
+    /* NOLINTEND(concurrency-mt-unsafe) */
 #endif
 }
