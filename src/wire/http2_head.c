@@ -257,6 +257,16 @@ static void check_request(fl_http2_stream *stream)
         check_authority(stream);
 }
 
+/* There is a status; and 1xx and 204 have no body, and may not say that they
+ * have one (RFC 9110 8.6). */
+static bool is_response(const fl_http2_stream *stream)
+{
+    const fl_head *head = &stream->head;
+    bool bare = head->status / 100 == 1 || head->status == 204;
+
+    return stream->pseudo != 0 && !(bare && head->length > 0);
+}
+
 void fl_http2_head_finish(fl_http2_stream *stream, bool has_body)
 {
     fl_head *head = &stream->head;
@@ -270,8 +280,8 @@ void fl_http2_head_finish(fl_http2_stream *stream, bool has_body)
         head->length = number(fl_head_get(head, FL_FIELD_CONTENT_LENGTH));
         if (!fl_http2_of(stream)->client)
             check_request(stream);
-        else if (stream->pseudo == 0)
-            stream->malformed = true; /* there is no status */
+        else if (!is_response(stream))
+            stream->malformed = true;
     }
     if (stream->bad != 0 || stream->malformed)
         fl_http2_head_drop(stream);

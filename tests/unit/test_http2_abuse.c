@@ -773,6 +773,47 @@ static void test_http2_client_loses_bad_responses(void **state)
                        (fl_span){0});
 }
 
+/* An interim response, and the one that follows. */
+static void check_lengths(fl_span interim, fl_span block, bool ok)
+{
+    http_end client, peer;
+
+    open_client(&client, &peer);
+    http_end_frame(&peer, HEADERS, END_HEADERS, 1, interim);
+    http_end_frame(&peer, HEADERS, END_HEADERS | END_STREAM, 1, block);
+    check_alive(&client, &peer);
+    assert_int_equal(client.told[HTTP_END], ok);
+    assert_int_equal(client.told[HTTP_LOST], !ok);
+    assert_int_equal(http_end_count(&client, RST_STREAM), !ok);
+    http_end_close(&client);
+}
+
+static void test_http2_client_takes_no_length_of_no_body(void **state)
+{
+    const fl_span interim = FL_SPAN("\x08\x03"
+                                    "103");
+    const fl_span interim_zero = FL_SPAN("\x08\x03"
+                                         "103\x0f\x0d\x01"
+                                         "0");
+    const fl_span interim_one = FL_SPAN("\x08\x03"
+                                        "103\x0f\x0d\x01"
+                                        "1");
+    const fl_span none = FL_SPAN("\x89"); /* 204 */
+    const fl_span none_zero = FL_SPAN("\x89\x0f\x0d\x01"
+                                      "0");
+    const fl_span none_one = FL_SPAN("\x89\x0f\x0d\x01"
+                                     "1");
+    const fl_span same_one = FL_SPAN("\x8b\x0f\x0d\x01"
+                                     "1"); /* 304: what there would be */
+
+    (void)state;
+    check_lengths(interim, none, true);
+    check_lengths(interim_zero, none_zero, true);
+    check_lengths(interim, same_one, true);
+    check_lengths(interim_one, none, false);
+    check_lengths(interim, none_one, false);
+}
+
 static void test_http2_client_turns_floods_away(void **state)
 {
     http_end client, peer;
@@ -822,6 +863,7 @@ int main(void)
         cmocka_unit_test(test_http2_sends_nothing_on_the_word_of_a_bad_frame),
         cmocka_unit_test(test_http2_client_takes_no_push),
         cmocka_unit_test(test_http2_client_loses_bad_responses),
+        cmocka_unit_test(test_http2_client_takes_no_length_of_no_body),
         cmocka_unit_test(test_http2_client_turns_floods_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
