@@ -218,7 +218,8 @@ bool fl_http_available(const fl_http *http);
 size_t fl_http_memory(const fl_http *http);
 
 /* Of these, what waits: ours until the peer takes it, the peer's until the rest
- * of it comes. HTTP/2; what HTTP/1.1 has to say is written at once. */
+ * of it comes, and the exchanges themselves. HTTP/2; what HTTP/1.1 has to say is
+ * written at once. */
 size_t fl_http_waiting(const fl_http *http);
 
 /*

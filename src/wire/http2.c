@@ -208,16 +208,27 @@ static size_t count_open(const fl_http *http)
     return ((const fl_http2 *)(const void *)http)->open;
 }
 
-static size_t waiting(const fl_http *http)
+static size_t held(const fl_http2 *h)
 {
-    const fl_http2 *h = (const fl_http2 *)(const void *)http;
     return h->waiting + h->in.cap + h->block.cap + h->held.cap;
 }
 
+/* A stream takes the most of a request that is small. */
+static size_t waiting(const fl_http *http)
+{
+    const fl_http2 *h = (const fl_http2 *)(const void *)http;
+
+    return held(h) + h->running * FL_HTTP2_STREAM_SIZE;
+}
+
+/* Besides what is counted as waiting. */
 static size_t size_of(const fl_http2_stream *stream)
 {
+    size_t unused =
+        stream->cap > stream->held_count ? stream->cap - stream->held_count : 0;
+
     return sizeof *stream + stream->out.cap - fl_buf_len(&stream->out) +
-           stream->cap * (sizeof *stream->fields + sizeof(void *));
+           unused * FL_HTTP2_FIELD_ROOM;
 }
 
 static size_t memory(const fl_http *http)
@@ -225,7 +236,7 @@ static size_t memory(const fl_http *http)
     const fl_http2 *h = (const fl_http2 *)(const void *)http;
     size_t sum = sizeof *h +
                  (h->rows != NULL ? sizeof(void *) << h->row_bits : 0) +
-                 waiting(http) + fl_hpack_reader_memory(&h->reader) +
+                 held(h) + fl_hpack_reader_memory(&h->reader) +
                  fl_hpack_memory(&h->writer.table);
 
     for (fl_list *at = h->streams.next; at != &h->streams; at = at->next)

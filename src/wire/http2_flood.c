@@ -5,7 +5,8 @@
  * carry nothing (PING, SETTINGS, PRIORITY, empty DATA, types nobody knows) and
  * requests that come to nothing are counted per second, and each useful frame
  * or finished request makes up for one of them: a busy proxy may cancel its
- * share, a flood may not. It does not matter who resets: a peer that makes us
+ * share, a flood may not; and there is an end to what can be made up for. It
+ * does not matter who resets: a peer that makes us
  * reset its requests, by breaking a rule on each, is counted like one that does
  * it itself. WINDOW_UPDATE is free as far as we have sent what it is about.
  */
@@ -14,24 +15,26 @@
 enum {
     DRIBBLE = 256,
     READ_AT_ONCE = 1024,
+    TOO_MUCH = 20, /* times a limit, whatever is done beside it */
 };
 
 /* One more; past `max` in one second the connection is doomed. */
-static void count(fl_http2 *h, unsigned *counter, unsigned max)
+static void count(fl_http2 *h, fl_http2_tally *tally, unsigned max)
 {
     uint64_t second = fl_clock_now(&h->clock) / 1000;
 
     if (second != h->second) {
         h->second = second;
-        h->resets = h->control = 0;
+        h->resets = h->control = (fl_http2_tally){0};
     }
-    if (++*counter > max)
+    tally->all++;
+    if (++tally->open > max || tally->all > (uint64_t)TOO_MUCH * max)
         fl_http2_doom(h, FL_HTTP2_ENHANCE_YOUR_CALM);
 }
 
 /* Padding is nothing, and one byte of padded DATA says how much of that there
  * is. */
-static bool carries_something(const fl_http2_frame *frame)
+static bool may_carry(const fl_http2_frame *frame)
 {
     bool padded = (frame->flags & FL_HTTP2_PADDED) != 0;
 
@@ -45,6 +48,19 @@ static bool carries_something(const fl_http2_frame *frame)
     default:
         return false;
     }
+}
+
+/* What comes for a stream that has gone is nothing to anybody. It may have
+ * crossed with its end: then it is no crime, either. */
+static bool is_for_nobody(fl_http2 *h, const fl_http2_frame *frame)
+{
+    return !fl_http2_is_idle(h, frame->stream) &&
+           fl_http2_find(h, frame->stream) == NULL;
+}
+
+static void make_up(fl_http2_tally *tally)
+{
+    tally->open -= tally->open > 0;
 }
 
 /* A window is opened for what has gone through it. */
@@ -72,22 +88,24 @@ static bool is_undecided(const fl_http2_frame *frame)
 
 void fl_http2_count_frame(fl_http2 *h, const fl_http2_frame *frame)
 {
-    if (carries_something(frame))
-        h->control -= h->control > 0;
+    if (may_carry(frame) && is_for_nobody(h, frame))
+        return;
+    if (may_carry(frame))
+        make_up(&h->control);
     else if (!is_undecided(frame) && is_control(h, frame))
         count(h, &h->control, h->base.limits->max_control);
 }
 
 void fl_http2_count_padding(fl_http2 *h, const fl_http2_frame *frame)
 {
-    if (!carries_something(frame))
+    if (!may_carry(frame))
         count(h, &h->control, h->base.limits->max_control);
 }
 
 /* Both sides have had their say. */
 void fl_http2_count_end(fl_http2 *h)
 {
-    h->resets -= h->resets > 0;
+    make_up(&h->resets);
 }
 
 /* What code it was done with is the peer's choice, and tells nothing. */

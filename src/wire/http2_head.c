@@ -4,8 +4,9 @@
  * Entries are counted, so nothing is copied: a stream holds on to what its head
  * points to until it forgets the head. What a field can break of the rules by
  * itself was found out when its entry was made; here is what several can break
- * together (RFC 9113 8.3). The size that counts is RFC 9113's (6.5.2): name,
- * value and 32 for each, so that many tiny fields are no way around the limit.
+ * together (RFC 9113 8.3). The size that is limited is RFC 9113's (6.5.2):
+ * name, value and 32 for each, so that many tiny fields are no way around it.
+ * What waits is the memory that they take.
  *
  * A head that is wrong is read to its end all the same, for HPACK must stay in
  * step, but nothing of it is kept.
@@ -14,11 +15,10 @@
 
 #include "base/mem.h"
 #include "base/span.h"
+#include "wire/hpack_impl.h"
 
 enum {
-    FIRST_FIELDS = 16,
-    PSEUDO_MAX = 5, /* in one head */
-    FIELD_OVERHEAD = 32,
+    PSEUDO_MAX = 5,   /* in one head */
     BOMB_FACTOR = 16, /* times max_head: no mistake, an attack */
 };
 
@@ -43,7 +43,7 @@ static void let_go(fl_http2_stream *stream)
 /* Of streams that are used again, unless it has grown out of the ordinary. */
 static bool keeps_room(const fl_http2_stream *stream)
 {
-    return stream->cap <= FIRST_FIELDS;
+    return stream->cap <= FL_HTTP2_FIELDS;
 }
 
 void fl_http2_head_drop(fl_http2_stream *stream)
@@ -68,7 +68,8 @@ static bool make_room(fl_http2_stream *stream)
 {
     if (stream->count < stream->cap)
         return true;
-    uint16_t cap = stream->cap > 0 ? (uint16_t)(stream->cap * 2) : FIRST_FIELDS;
+    uint16_t cap =
+        stream->cap > 0 ? (uint16_t)(stream->cap * 2) : FL_HTTP2_FIELDS;
     fl_field *fields = fl_mem_realloc(stream->fields, cap * sizeof *fields);
     if (fields == NULL)
         return false;
@@ -126,7 +127,7 @@ static void add_pseudo(fl_http2_stream *stream, const fl_hpack_entry *entry)
     unsigned bit = 1U << (entry->kind - FL_FIELD_COUNT);
     bool of_response = entry->kind == FL_PSEUDO_STATUS;
 
-    if (stream->announced || stream->count > 0 || (stream->pseudo & bit) != 0 ||
+    if (stream->count > 0 || (stream->pseudo & bit) != 0 ||
         of_response != fl_http2_of(stream)->client)
         stream->malformed = true;
     else
@@ -174,16 +175,24 @@ static void measure(fl_http2_stream *stream, size_t more)
         fl_http2_doom(fl_http2_of(stream), FL_HTTP2_ENHANCE_YOUR_CALM);
 }
 
+/* Of an entry that a head holds, its place in the head included. A table may
+ * hold it as well, but may let go of it any time. */
+static size_t weigh(const fl_hpack_entry *entry)
+{
+    size_t text = entry->self != NULL ? sizeof *entry + entry->room : 0;
+
+    return text + FL_HTTP2_FIELD_ROOM;
+}
+
+/* Trailers are not kept, and have no pseudo fields (RFC 9113 8.1). */
 bool fl_http2_head_add(fl_http2_stream *stream, const fl_hpack_entry *entry)
 {
     bool pseudo = fl_http2_is_pseudo(entry->kind);
-    size_t size = entry->name.len + entry->value.len + FIELD_OVERHEAD;
 
-    measure(stream, size);
-    if (entry->bad_name || entry->bad_value)
+    measure(stream, fl_hpack_size(entry->name, entry->value));
+    if (entry->bad_name || entry->bad_value || (pseudo && stream->announced))
         stream->malformed = true;
-    if (stream->malformed || stream->bad != 0 ||
-        (stream->announced && !pseudo)) { /* trailers are not kept */
+    if (stream->malformed || stream->bad != 0 || stream->announced) {
         fl_hpack_drop(&fl_http2_of(stream)->reader, entry);
         return true;
     }
@@ -192,8 +201,8 @@ bool fl_http2_head_add(fl_http2_stream *stream, const fl_hpack_entry *entry)
         return false;
     }
     stream->held[stream->held_count++] = entry;
-    stream->head_size += size;
-    fl_http2_of(stream)->waiting += size;
+    stream->head_size += weigh(entry);
+    fl_http2_of(stream)->waiting += weigh(entry);
     if (pseudo)
         add_pseudo(stream, entry);
     else

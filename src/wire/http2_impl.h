@@ -47,6 +47,12 @@ typedef struct fl_http2_place {
     uint32_t block_stream;
 } fl_http2_place;
 
+/* What a peer did in this second: all of it, and what was not made up for. */
+typedef struct fl_http2_tally {
+    unsigned open;
+    unsigned all;
+} fl_http2_tally;
+
 typedef struct fl_http2 {
     fl_http base;
     fl_clock clock;
@@ -70,7 +76,7 @@ typedef struct fl_http2 {
     fl_buf block; /* a head that is not whole yet */
     fl_buf held;  /* frames that wait to be written */
     size_t held_count;
-    size_t waiting; /* bytes of bodies not framed, and of heads not let go */
+    size_t waiting; /* bytes of bodies not framed, and that heads take */
 
     int64_t window;     /* what we may send, on all streams together */
     int64_t room;       /* what the peer may */
@@ -83,8 +89,8 @@ typedef struct fl_http2 {
     uint32_t to_open;   /* and how many streams */
 
     uint64_t second;  /* to which the two counts belong */
-    unsigned resets;  /* requests that came to nothing */
-    unsigned control; /* frames that carry nothing */
+    fl_http2_tally resets;  /* requests that came to nothing */
+    fl_http2_tally control; /* frames that carry nothing */
     uint64_t updates; /* of windows, that are owed for what we sent */
 
     const fl_error *why; /* during lose() */
@@ -124,7 +130,7 @@ struct fl_http2_stream {
     uint16_t bad; /* a status: what is wrong with the head */
     const char *what;
     size_t list_size; /* RFC 9113 10.5.1, trailers included */
-    size_t head_size; /* of it, what is held */
+    size_t head_size; /* bytes of memory that the head takes */
 
     fl_buf out;        /* our body, as far as it has not been framed */
     fl_span lent;      /* the same, if its owner keeps it for us */
@@ -155,6 +161,15 @@ struct fl_http2_stream {
     bool ours : 1;      /* we broke it off ourselves */
     bool torn : 1;      /* the rest of our body is not there any more */
     bool paused : 1;    /* the owner will have no more for now */
+};
+
+/* What a field takes of `fields` and of `held`. */
+enum { FL_HTTP2_FIELD_ROOM = sizeof(fl_field) + sizeof(void *) };
+/* Fields that there is room for at first; and what a stream takes with that. */
+enum {
+    FL_HTTP2_FIELDS = 16,
+    FL_HTTP2_STREAM_SIZE =
+        sizeof(fl_http2_stream) + FL_HTTP2_FIELDS * FL_HTTP2_FIELD_ROOM,
 };
 
 static inline fl_http2 *fl_http2_of(const fl_http2_stream *stream)

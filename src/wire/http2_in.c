@@ -283,6 +283,9 @@ void fl_http2_take(fl_http2 *h, fl_span bytes)
     while (bytes.len > 0 && fl_http2_is_alive(h)) {
         bytes = fl_span_from(bytes, take_some(h, bytes));
         end_empty(h);
+        /* who lost an exchange is to know before the next one begins */
+        if (!fl_list_empty(&h->news))
+            (void)fl_http2_tell(h);
     }
 }
 

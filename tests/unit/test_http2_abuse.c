@@ -119,6 +119,55 @@ static void test_http2_counts_resets_whatever_their_code(void **state)
     check_over(&server, &peer, CALM);
 }
 
+/* However much is answered beside it. */
+static void test_http2_ends_what_is_made_up_for(void **state)
+{
+    enum { ALL = 20 * 10 + 1 };
+    http_end server, peer;
+    uint32_t id = 1;
+
+    (void)state;
+    open_server(&server, &peer);
+    server.act = http_end_answer_all;
+    for (int i = 0; i < ALL - 1; i++, id += 4) {
+        http_end_raw_get(&peer, id, true);
+        http_end_raw_get(&peer, id + 2, false);
+        http_end_frame(&peer, RST_STREAM, 0, id + 2, FL_SPAN("\0\0\0\x08"));
+    }
+    check_alive(&server, &peer);
+    http_end_raw_get(&peer, id, false);
+    http_end_frame(&peer, RST_STREAM, 0, id, FL_SPAN("\0\0\0\x08"));
+    check_over(&server, &peer, CALM);
+}
+
+static void note_most(http_end *server, http_event event, fl_exchange *exchange)
+{
+    size_t *most = server->user;
+    size_t now = fl_http_open(server->http);
+
+    (void)exchange;
+    if (event == HTTP_HEAD && now > *most)
+        *most = now;
+}
+
+/* Whoever serves hears of a loss before he is given more to do. */
+static void test_http2_tells_of_losses_as_they_come(void **state)
+{
+    http_end server, peer;
+    size_t most = 0;
+
+    (void)state;
+    open_server(&server, &peer);
+    server.act = note_most;
+    server.user = &most;
+    for (uint32_t id = 1; id < 21; id += 2)
+        add_reset(&peer, id);
+    check_alive(&server, &peer);
+    assert_int_equal(server.told[HTTP_LOST], 10);
+    assert_int_equal(most, 1);
+    http_end_close(&server);
+}
+
 static void test_http2_lets_resets_take_their_time(void **state)
 {
     http_end server, peer;
@@ -209,6 +258,67 @@ static void test_http2_turns_floods_away(void **state)
 }
 
 /* Each changes the window of every stream. */
+/* What nobody waits for makes up for nothing. */
+static void test_http2_is_not_paid_by_frames_for_nobody(void **state)
+{
+    static const unsigned types[] = {HEADERS, DATA};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        http_end server, peer;
+        open_server(&server, &peer);
+        http_end_raw_get(&peer, 1, false);
+        http_end_frame(&peer, WINDOW_UPDATE, 0, 1, FL_SPAN("\0\0\0\0"));
+        check_alive(&server, &peer); /* but the stream has gone */
+        for (int i = 0; i < 20; i++) {
+            http_end_frame(&peer, PING, 0, 0, FL_SPAN("12345678"));
+            http_end_frame(&peer, types[k], END_HEADERS, 1,
+                           types[k] == DATA ? FL_SPAN("x") : (fl_span){0});
+        }
+        http_end_deliver(&peer, &server);
+        check_over(&server, &peer, CALM);
+    }
+}
+
+static void look_at_head(http_end *server, http_event event,
+                         fl_exchange *exchange)
+{
+    size_t *seen = server->user;
+    const fl_head *head =
+        event == HTTP_LOST ? fl_exchange_head(exchange) : NULL;
+
+    for (size_t i = 0; head != NULL && i < head->count; i++)
+        *seen += head->fields[i].name.len;
+}
+
+/* The head that was told of stays as it was, pseudo fields or not. */
+static void test_http2_keeps_nothing_of_trailers(void **state)
+{
+    enum { FIELDS = 16 };
+    const fl_http_limits limits = {.max_fields = FIELDS};
+    char block[128] = "\x83\x86\x84\x01\x01"
+                      "a";
+    size_t len = strlen(block), seen = 0;
+    http_end server = {0}, peer = {0};
+
+    (void)state;
+    assert_true(http_end_open(&server, false, &limits));
+    http_end_preface(&peer);
+    for (int i = 0; i < FIELDS; i++, len += 5)
+        memcpy(block + len, "\0\x01x\x01y", 5);
+    server.act = look_at_head;
+    server.user = &seen;
+    http_end_frame(&peer, HEADERS, END_HEADERS, 1, (fl_span){block, len});
+    http_end_frame(&peer, HEADERS, END_HEADERS | END_STREAM, 1,
+                   FL_SPAN("\x84\x82"));
+    http_end_deliver(&peer, &server);
+    assert_int_equal(server.told[HTTP_HEAD], 1);
+    assert_int_equal(server.told[HTTP_LOST], 1);
+    assert_int_equal(http_end_error(&server, RST_STREAM), PROTOCOL_ERROR);
+    assert_int_equal(seen, FIELDS);
+    http_end_close(&server);
+}
+
 static void test_http2_takes_so_many_settings_at_once(void **state)
 {
     char settings[33 * 6];
@@ -834,10 +944,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http2_turns_rapid_reset_away),
         cmocka_unit_test(test_http2_counts_resets_whatever_their_code),
+        cmocka_unit_test(test_http2_ends_what_is_made_up_for),
+        cmocka_unit_test(test_http2_tells_of_losses_as_they_come),
         cmocka_unit_test(test_http2_lets_resets_take_their_time),
         cmocka_unit_test(test_http2_lets_a_busy_peer_cancel_its_share),
         cmocka_unit_test(test_http2_counts_resets_it_was_made_to_send),
         cmocka_unit_test(test_http2_turns_floods_away),
+        cmocka_unit_test(test_http2_is_not_paid_by_frames_for_nobody),
+        cmocka_unit_test(test_http2_keeps_nothing_of_trailers),
         cmocka_unit_test(test_http2_takes_so_many_settings_at_once),
         cmocka_unit_test(test_http2_counts_resets_of_what_has_ended),
         cmocka_unit_test(test_http2_is_owed_updates_for_what_it_sent),
