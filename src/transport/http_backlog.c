@@ -2,9 +2,10 @@
  * http_backlog.c - answers that a client does not take.
  *
  * What waits to leave counts against the memory budget from high water on;
- * less is the price of a connection. A stream that makes no progress is broken
- * off below us, but HTTP/2 has windows of its own, and a client may leave one
- * shut: so a backlog that does not move at all ends the connection, too.
+ * less is the price of a connection. A socket that takes nothing is broken off
+ * below us, but HTTP/2 has windows of its own, and a client may leave one shut:
+ * so while there is a backlog, answers that do not get any further are broken
+ * off here.
  *
  * Few connections ever have one. Where there is no memory to note it down, it
  * is noted down when more is written, or when the connection's timer looks.
@@ -17,39 +18,24 @@
 
 struct fl_http_backlog {
     fl_http_conn *conn;
-    fl_timer stuck;      /* runs while there is anything */
-    size_t charged;      /* to the budget */
-    uint64_t written;    /* bytes, since there is one */
-    uint64_t taken_then; /* of them, and of what waited before, when `stuck`
-                            was started; modulo 2^64 */
+    fl_timer stuck; /* runs while there is anything */
+    size_t charged; /* to the budget */
 };
 
-/* One large answer is written at once, and may leave slowly all the same. */
-static uint64_t taken(const fl_http_conn *conn)
-{
-    return conn->backlog->written - fl_stream_pending(conn->stream);
-}
-
-static void watch(fl_http_conn *conn)
-{
-    conn->backlog->taken_then = taken(conn);
-    fl_timer_start(&conn->backlog->stuck,
-                   conn->caller->hub->options.send_timeout_ms);
-}
-
+/* Whoever is told of it may do anything to the connection but free it. */
 static void on_timer(fl_timer *timer)
 {
     fl_http_conn *conn = FL_LIST_ENTRY(timer, fl_http_backlog, stuck)->conn;
-    bool moved = taken(conn) != conn->backlog->taken_then;
+    fl_http_hub *hub = conn->caller->hub;
+    size_t ended =
+        conn->http != NULL ? fl_http_look_for_stuck(conn->http, true) : 0;
 
+    if (ended > 0)
+        fl_log_say(fl_loop_log(hub->loop), FL_LOG_WARN,
+                   "answers that the client did not take were broken off",
+                   fl_log_int("answers", (int64_t)ended),
+                   fl_log_text("peer", fl_span_of(conn->caller->name)));
     fl_http_backlog_charge(conn);
-    if (conn->backlog == NULL || conn->closing)
-        return;
-    if (moved)
-        watch(conn);
-    else
-        fl_http_conn_break(conn, FL_E_TIMEOUT,
-                           "the client does not take its answers");
 }
 
 static bool begin(fl_http_conn *conn)
@@ -59,13 +45,9 @@ static bool begin(fl_http_conn *conn)
         return false;
     conn->backlog->conn = conn;
     fl_timer_init(&conn->backlog->stuck, conn->caller->hub->loop, on_timer);
+    if (conn->http != NULL)
+        (void)fl_http_look_for_stuck(conn->http, false);
     return true;
-}
-
-void fl_http_backlog_add(fl_http_conn *conn, const fl_span *parts, size_t count)
-{
-    if (conn->backlog != NULL)
-        conn->backlog->written += fl_span_total(parts, count);
 }
 
 static size_t measure(const fl_http_conn *conn)
@@ -94,7 +76,7 @@ void fl_http_backlog_charge(fl_http_conn *conn)
     fl_budget_charge(&conn->caller->hub->budget, held);
     conn->backlog->charged = held;
     if (patience != FL_NEVER && !fl_timer_running(&conn->backlog->stuck))
-        watch(conn);
+        fl_timer_start(&conn->backlog->stuck, patience);
 }
 
 void fl_http_backlog_clear(fl_http_conn *conn)

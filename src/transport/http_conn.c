@@ -46,12 +46,9 @@ static fl_status write_out(void *user, const fl_span *parts, size_t count,
                            bool urgent)
 {
     fl_http_conn *conn = user;
-    fl_status rc = urgent ? fl_stream_write_urgent(conn->stream, parts, count)
-                          : fl_stream_write(conn->stream, parts, count);
 
-    if (rc == FL_OK)
-        fl_http_backlog_add(conn, parts, count);
-    return rc;
+    return urgent ? fl_stream_write_urgent(conn->stream, parts, count)
+                  : fl_stream_write(conn->stream, parts, count);
 }
 
 static void on_head(fl_exchange *exchange, const fl_head *head, void *user)

@@ -227,6 +227,7 @@ static void fill(fl_http_hub *hub, fl_loop *loop, const fl_address *address,
             .max_fields = options->http.max_fields,
             .max_streams = options->http.max_streams,
             .high_water = options->high_water,
+            .max_message = options->max_message,
         }),
     };
     fl_budget_init(&hub->budget, options->http.memory_budget);

@@ -267,9 +267,6 @@ void fl_http_conn_gone(fl_http_conn *conn);
 /* To be called when more, or less, may be waiting to leave. */
 void fl_http_backlog_charge(fl_http_conn *conn);
 void fl_http_backlog_clear(fl_http_conn *conn);
-/* So many bytes were written. */
-void fl_http_backlog_add(fl_http_conn *conn, const fl_span *parts,
-                         size_t count);
 
 /* http_turn.c */
 fl_http_turn *fl_http_turn_new(fl_http_conn *conn, fl_exchange *exchange);

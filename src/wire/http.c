@@ -23,6 +23,7 @@ static const fl_http_limits defaults = {
     .max_resets = 100,
     .max_control = 100,
     .high_water = (size_t)256 * 1024,
+    .max_message = (size_t)16 * 1024 * 1024,
 };
 
 /* Keeps sums of a few of them far from wrapping. */
@@ -52,6 +53,7 @@ fl_http_limits fl_http_limits_fill(const fl_http_limits *given)
         .max_resets = pick_count(g->max_resets, d->max_resets),
         .max_control = pick_count(g->max_control, d->max_control),
         .high_water = pick(g->high_water, d->high_water, SIZE_MAX),
+        .max_message = pick(g->max_message, d->max_message, SIZE_MAX / 16),
         .take_connect = g->take_connect,
         .recall = g->recall,
     };
@@ -67,7 +69,8 @@ static bool is_filled(const fl_http_limits *limits)
            limits->max_streams == filled.max_streams &&
            limits->max_resets == filled.max_resets &&
            limits->max_control == filled.max_control &&
-           limits->high_water == filled.high_water;
+           limits->high_water == filled.high_water &&
+           limits->max_message == filled.max_message;
 }
 
 void fl_http_init(fl_http *http, const fl_http_ops *ops,
@@ -169,6 +172,13 @@ size_t fl_http_memory(const fl_http *http)
 size_t fl_http_waiting(const fl_http *http)
 {
     return http->ops->waiting != NULL ? http->ops->waiting(http) : 0;
+}
+
+size_t fl_http_look_for_stuck(fl_http *http, bool end)
+{
+    return http->ops->look_for_stuck != NULL
+               ? http->ops->look_for_stuck(http, end)
+               : 0;
 }
 
 static bool fields_ok(const fl_heading *heading)

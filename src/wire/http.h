@@ -47,6 +47,8 @@ typedef struct fl_http_limits {
                              PRIORITY, unknown ones) per second; 100 */
     size_t high_water;    /* HTTP/2: bytes of one response waiting for its
                              window at which sending says FL_BUSY; 256 KiB */
+    size_t max_message;   /* HTTP/2: the longest part of a body that is sent at
+                             once, and may wait whole; 16 MiB */
     bool take_connect;    /* HTTP/2 server: offer extended CONNECT: a request
                              with a :protocol, which may be answered with a
                              streamed 200 before it has ended, and then goes
@@ -218,9 +220,17 @@ bool fl_http_available(const fl_http *http);
 size_t fl_http_memory(const fl_http *http);
 
 /* Of these, what waits: ours until the peer takes it, the peer's until the rest
- * of it comes, and the exchanges themselves. HTTP/2; what HTTP/1.1 has to say is
- * written at once. */
+ * of it comes, and the exchanges themselves. HTTP/2; what HTTP/1.1 has to say
+ * is written at once. */
 size_t fl_http_waiting(const fl_http *http);
+
+/*
+ * HTTP/2: looks at what the peer keeps waiting behind windows that it leaves
+ * shut. With `end`, what waited so at the last look, and has hardly moved
+ * since, is broken off, and told; without it nothing is told. Says how many
+ * exchanges were broken off.
+ */
+size_t fl_http_look_for_stuck(fl_http *http, bool end);
 
 /*
  * Client: starts an exchange. FL_BUSY: not now (HTTP/1.1: one at a time;

@@ -283,6 +283,7 @@ static const fl_http_ops ops = {
     .available = fl_http2_available,
     .memory = memory,
     .waiting = waiting,
+    .look_for_stuck = fl_http2_look_for_stuck,
     .request = fl_http2_request,
     .ask = fl_http2_ask,
     .respond = fl_http2_respond,

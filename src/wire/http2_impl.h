@@ -141,6 +141,7 @@ struct fl_http2_stream {
     int64_t room;      /* what the peer may */
     uint32_t taken;    /* of that, what it need not know yet */
     uint32_t withheld; /* and must not, while it is paused */
+    uint32_t moved;    /* of ours, since it was looked at; or enough */
     uint32_t id;
     uint32_t error;     /* that it was closed with */
     uint8_t pseudo;     /* fields of the head: a bit for each */
@@ -161,6 +162,7 @@ struct fl_http2_stream {
     bool ours : 1;      /* we broke it off ourselves */
     bool torn : 1;      /* the rest of our body is not there any more */
     bool paused : 1;    /* the owner will have no more for now */
+    bool stuck : 1;     /* when it was looked at, its window was shut */
 };
 
 /* What a field takes of `fields` and of `held`. */
@@ -273,6 +275,9 @@ void fl_http2_refund_withheld(fl_http2_stream *stream);
 void fl_http2_pause(fl_exchange *exchange, bool paused);
 /* The peer's first window of a stream has changed. */
 void fl_http2_rewindow(fl_http2 *h, uint32_t size);
+/* So much has left. */
+void fl_http2_note_moved(fl_http2_stream *stream, size_t length);
+size_t fl_http2_look_for_stuck(fl_http *http, bool end);
 /* What of a stream may leave now. */
 size_t fl_http2_may_send(const fl_http2_stream *stream, size_t wanted);
 

@@ -114,6 +114,7 @@ void fl_http2_sent_data(fl_http2_stream *stream, size_t length)
 {
     stream->window -= (int64_t)length;
     fl_http2_of(stream)->window -= (int64_t)length;
+    fl_http2_note_moved(stream, length);
     fl_http2_count_sent(stream, length);
 }
 

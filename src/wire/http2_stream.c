@@ -19,7 +19,7 @@
 
 enum {
     HIGH_MAX = 1024 * 1024 * 1024,
-    OUT_ABOVE_HIGH = 16 * 1024 * 1024 + 64 * 1024,
+    ENVELOPE = 64 * 1024, /* bytes around a message */
     CLIENT_SPARES = 64,
     SERVER_SPARES = 1, /* connections are many, and mostly idle */
     FIRST_BITS = 3,
@@ -109,7 +109,8 @@ static fl_http2_stream *take_spare(fl_http2 *h)
 fl_http2_stream *fl_http2_stream_new(fl_http2 *h, uint32_t id)
 {
     fl_http2_stream *stream = make_rows(h) ? take_spare(h) : NULL;
-    size_t high = h->base.limits->high_water;
+    const fl_http_limits *limits = h->base.limits;
+    size_t high = limits->high_water < HIGH_MAX ? limits->high_water : HIGH_MAX;
 
     if (stream == NULL)
         return NULL;
@@ -117,8 +118,7 @@ fl_http2_stream *fl_http2_stream_new(fl_http2 *h, uint32_t id)
     stream->id = id;
     stream->window = h->to_stream;
     stream->room = FL_HTTP2_STREAM_ROOM;
-    fl_buf_init(&stream->out,
-                (high < HIGH_MAX ? high : HIGH_MAX) + OUT_ABOVE_HIGH);
+    fl_buf_init(&stream->out, high + limits->max_message + ENVELOPE);
     fl_list_init(&stream->news);
     fl_list_init(&stream->ready);
     fl_list_append(&h->streams, &stream->node);

@@ -7,11 +7,15 @@
  *
  * What we may send is a number for the connection and one for each stream. The
  * latter may fall below zero, when a peer changes its mind about where streams
- * begin.
+ * begin. A peer may leave a window shut, and have us keep what waits behind it:
+ * who asks from time to time (look_for_stuck) is rid of that. It is asked of
+ * each stream by itself, for others may go on, and pings come and go.
  */
 #include "wire/http2_window.h"
 
 #include "wire/http2_impl.h"
+
+enum { MOVED = FL_HTTP2_FRAME_MAX }; /* less than a frame is next to nothing */
 
 bool fl_http2_charge(fl_http2 *h, fl_http2_stream *stream, uint32_t length)
 {
@@ -145,4 +149,38 @@ size_t fl_http2_may_send(const fl_http2_stream *stream, size_t wanted)
     if (most <= 0)
         return 0;
     return wanted < (size_t)most ? wanted : (size_t)most;
+}
+
+void fl_http2_note_moved(fl_http2_stream *stream, size_t length)
+{
+    if (stream->moved < MOVED)
+        stream->moved += (uint32_t)(length < MOVED ? length : MOVED);
+}
+
+/* It has something to say, the connection could carry it, and may not. */
+static bool is_shut_in(const fl_http2_stream *stream)
+{
+    return !stream->closed && !fl_http2_of(stream)->busy &&
+           fl_http2_unsent(stream) > 0 && fl_http2_may_send(stream, 1) == 0;
+}
+
+size_t fl_http2_look_for_stuck(fl_http *http, bool end)
+{
+    fl_http2 *h = (fl_http2 *)(void *)http;
+    size_t ended = 0;
+
+    fl_http2_enter(h);
+    for (fl_list *at = h->streams.next; at != &h->streams;) {
+        fl_http2_stream *stream = FL_LIST_ENTRY(at, fl_http2_stream, node);
+        bool was_stuck = stream->stuck && stream->moved < MOVED;
+        at = at->next;
+        stream->stuck = is_shut_in(stream);
+        stream->moved = 0;
+        if (end && was_stuck && stream->stuck) {
+            fl_http2_stream_break(stream, FL_HTTP2_CANCEL);
+            ended++;
+        }
+    }
+    fl_http2_leave(h, end);
+    return ended;
 }

@@ -73,7 +73,8 @@ typedef struct fl_http_ops {
     size_t (*open)(const fl_http *http);
     bool (*available)(const fl_http *http); /* NULL: on a server, false */
     size_t (*memory)(const fl_http *http);
-    size_t (*waiting)(const fl_http *http); /* NULL: 0 */
+    size_t (*waiting)(const fl_http *http);            /* NULL: 0 */
+    size_t (*look_for_stuck)(fl_http *http, bool end); /* NULL: 0 */
 
     /* NULL: on a server, FL_E_STATE. The heading has been checked. */
     fl_status (*request)(fl_http *http, const fl_heading *heading,

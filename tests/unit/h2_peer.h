@@ -15,9 +15,11 @@
 enum {
     H2_DATA = 0,
     H2_HEADERS = 1,
+    H2_RESET = 3,
     H2_SETTINGS = 4,
     H2_PING = 6,
     H2_GOAWAY = 7,
+    H2_WINDOW_UPDATE = 8,
     H2_FRAME_HEAD = 9,
     H2_FRAME_MAX = 16384,
     H2_WINDOW = 65535, /* the initial one of RFC 9113 6.9.2 */

@@ -284,6 +284,28 @@ static void test_waiting_takes_the_room_it_needs(void **state)
     http_end_close(&server);
 }
 
+/* As long as a message may be, and its envelope; and not a byte more. */
+static void test_waiting_has_room_for_the_longest_message(void **state)
+{
+    enum { HIGH = 4096, MOST = HIGH + LARGE + 64 * 1024 };
+    static char longest[MOST + 1];
+    const fl_http_limits limits = {.high_water = HIGH, .max_message = LARGE};
+    const fl_heading heading = {.status = 200};
+    http_end server, peer;
+
+    (void)state;
+    open_server(&server, &peer, &limits);
+    http_end_frame(&peer, FL_HTTP2_SETTINGS, 0, 0, FL_SPAN("\0\x04\0\0\0\0"));
+    for (uint32_t id = 1; id < 5; id += 2) {
+        fl_span body = {longest, id == 1 ? MOST + 1 : MOST};
+        fl_exchange *exchange = take_request(&server, &peer, id, true);
+        assert_int_equal(fl_exchange_answer(exchange, &heading, &body, 1),
+                         id == 1 ? FL_E_TOO_BIG : FL_OK);
+    }
+    assert_true(fl_http_waiting(server.http) > MOST);
+    http_end_close(&server);
+}
+
 /* Many streams, with numbers of the peer's choice, are found all the same. */
 static void test_waiting_streams_are_found(void **state)
 {
@@ -321,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_waiting_is_over_with_the_end),
         cmocka_unit_test(test_waiting_is_not_begun_anew_after_half_an_answer),
         cmocka_unit_test(test_waiting_takes_the_room_it_needs),
+        cmocka_unit_test(test_waiting_has_room_for_the_longest_message),
         cmocka_unit_test(test_waiting_streams_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

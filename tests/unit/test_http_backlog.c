@@ -211,19 +211,77 @@ static void test_backlog_behind_a_shut_window_is_charged(void **state)
     io_until(host.loop, hub()->budget.used == 0);
 }
 
+static void say_to_it(unsigned type, uint32_t stream, fl_span payload)
+{
+    static h2_text text;
+
+    h2_add(&text, type, 0, stream, payload);
+    h2_flush(&second, &text);
+    for (int i = 0; i < 20; i++)
+        io_turn(host.loop);
+}
+
+/* Pings are answered meanwhile, and the window is opened a crack. */
 static void test_backlog_behind_a_shut_window_ends_it(void **state)
 {
+    static h2_frame frame;
+
     (void)state;
     shut_window();
-    link_pass(&host, 5000); /* the head has left meanwhile */
+    link_pass(&host, 2500); /* the head has left meanwhile */
     assert_true(hub()->budget.used >= LARGE);
-    link_pass(&host, 4999);
-    assert_true(hub()->budget.used >= LARGE);
+    say_to_it(H2_PING, 0, FL_SPAN("12345678"));
+    say_to_it(H2_WINDOW_UPDATE, 1, FL_SPAN("\0\0\x01\0"));
+    link_pass(&host, 2499);
+    assert_in_range(hub()->budget.used, LARGE - 256, 2 * LARGE);
     link_pass(&host, 1);
-    h2_hears_end(&second);
+    h2_hear_type(&second, H2_RESET, &frame);
+    assert_int_equal(frame.stream, 1);
     io_until(host.loop, hub()->budget.used == 0);
     http_post(&host.peer, fields, ASK("2"));
     link_asked(&host, 2);
+    say_to_it(H2_PING, 0, FL_SPAN("87654321"));
+    h2_hear_type(&second, H2_PING, &frame); /* the connection goes on */
+}
+
+static void test_backlog_that_is_let_out_in_time_goes_on(void **state)
+{
+    (void)state;
+    shut_window();
+    for (int i = 0; i < 10; i++) {
+        link_pass(&host, 4000);
+        say_to_it(H2_WINDOW_UPDATE, 0, FL_SPAN("\0\0\x40\0"));
+        say_to_it(H2_WINDOW_UPDATE, 1, FL_SPAN("\0\0\x40\0"));
+        link_pass(&host, 1000);
+        forget(&second);
+    }
+    assert_in_range(hub()->budget.used, LARGE - 10 * 16384, LARGE);
+}
+
+/* Requests that are not whole have a time-out of their own. */
+static void test_backlog_is_not_what_the_client_has_to_say(void **state)
+{
+    enum { REQUESTS = 60 };
+    static h2_text text;
+    char long_field[128];
+
+    (void)state;
+    restart(
+        &(fl_options){.high_water = 16 * 1024, .http.body_timeout_ms = 100000});
+    link_dial(&host, &second);
+    h2_begin(&second, H2_WINDOW);
+    snprintf(long_field, sizeof long_field, "%sx-long: %0100d\r\n", "", 1);
+    for (uint32_t i = 0; i < REQUESTS; i++) {
+        h2_post(&text, 2 * i + 1, long_field, "{", false);
+        h2_flush(&second, &text);
+    }
+    io_until(host.loop, hub()->budget.used > 16 * 1024);
+    for (int i = 0; i < 4; i++)
+        link_pass(&host, 10000);
+    assert_true(hub()->budget.used > 16 * 1024);
+    say_to_it(H2_PING, 0, FL_SPAN("12345678"));
+    static h2_frame frame;
+    h2_hear_type(&second, H2_PING, &frame);
 }
 
 /* It is the connection's own timer that comes back to it here. */
@@ -327,6 +385,8 @@ int main(void)
         RUN(test_backlog_goes_on_after_an_event_too_large),
         RUN(test_backlog_behind_a_shut_window_is_charged),
         RUN(test_backlog_behind_a_shut_window_ends_it),
+        RUN(test_backlog_that_is_let_out_in_time_goes_on),
+        RUN(test_backlog_is_not_what_the_client_has_to_say),
         RUN(test_backlog_without_memory_is_charged_later),
         RUN(test_backlog_that_leaves_slowly_is_no_reason_to_end),
         RUN(test_backlog_of_sessions_is_cleared_of_idle_ones),
