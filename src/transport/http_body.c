@@ -3,7 +3,9 @@
  *
  * A body that comes in one piece is not copied. One that does not is gathered,
  * unpacked on the way if it is packed, and counts against the memory budget
- * as it comes: to say a length costs a client nothing, so it counts nothing.
+ * as it comes: to say a length costs a client nothing, so it counts nothing. To
+ * say that it is packed costs nothing, either: so what unpacks it is made, and
+ * counted, with its first byte.
  */
 #include "transport/http_server.h"
 
@@ -51,8 +53,8 @@ static bool take_budget(fl_http_turn *turn, size_t bytes)
 
 void fl_http_body_begin(fl_http_turn *turn, const fl_head *head)
 {
-    turn->in_one =
-        head->has_length && turn->asked->inflate == NULL && head->length > 0;
+    turn->in_one = head->has_length && head->length > 0 &&
+                   turn->asked->coding == FL_CODING_IDENTITY;
     if (!fl_budget_open(&turn->hub->budget))
         refuse_budget(turn);
 }
@@ -63,14 +65,26 @@ static void refuse_packing(fl_http_turn *turn)
                         "the body is not what Content-Encoding says");
 }
 
+static fl_status unpack(const fl_http_hub *hub, fl_http_asked *asked,
+                        fl_span bytes)
+{
+    if (asked->inflate == NULL)
+        asked->inflate =
+            fl_inflate_new(asked->coding, hub->options.max_message + 1);
+    return asked->inflate != NULL
+               ? fl_inflate_feed(asked->inflate, bytes, &asked->body)
+               : FL_E_NOMEM;
+}
+
 /* False: it was refused, and the turn is gone. */
 static bool gather(fl_http_turn *turn, fl_span bytes)
 {
     fl_http_asked *asked = turn->asked;
-    fl_status rc = asked->inflate != NULL
-                       ? fl_inflate_feed(asked->inflate, bytes, &asked->body)
+    fl_status rc = asked->coding != FL_CODING_IDENTITY
+                       ? unpack(turn->hub, asked, bytes)
                        : fl_buf_append(&asked->body, bytes);
-    size_t held = fl_buf_len(&asked->body);
+    size_t held = fl_buf_len(&asked->body) +
+                  (asked->inflate != NULL ? FL_INFLATE_SIZE : 0);
 
     turn->unpacked = rc == FL_END;
     if (rc >= 0)
@@ -109,7 +123,7 @@ void fl_http_body_end(fl_http_turn *turn)
     turn->phase = FL_HTTP_WAITING;
     if (!fl_http_keys_still(turn))
         return; /* its key was taken away meanwhile */
-    if (asked->inflate != NULL && !turn->unpacked) {
+    if (asked->coding != FL_CODING_IDENTITY && !turn->unpacked) {
         refuse_packing(turn); /* the packed stream has no end */
         return;
     }

@@ -259,16 +259,10 @@ static bool check_coding(fl_http_turn *turn, const fl_head *head)
     fl_coding coding =
         fl_coding_find(fl_head_get(head, FL_FIELD_CONTENT_ENCODING));
 
-    if (coding == FL_CODING_IDENTITY)
+    turn->asked->coding = coding;
+    if (coding == FL_CODING_IDENTITY || coding == FL_CODING_GZIP ||
+        coding == FL_CODING_DEFLATE)
         return true;
-    if (coding == FL_CODING_GZIP || coding == FL_CODING_DEFLATE) {
-        turn->asked->inflate =
-            fl_inflate_new(coding, turn->hub->options.max_message + 1);
-        if (turn->asked->inflate != NULL)
-            return true;
-        fl_http_refuse_with(turn, 503, FL_RPC_BUSY, "out of memory");
-        return false;
-    }
     fl_http_refuse_with(turn, 415, FL_RPC_INVALID_REQUEST,
                         "Content-Encoding must be gzip, deflate or none");
     return false;

@@ -148,11 +148,12 @@ typedef enum fl_http_phase {
  * stays open for long does without. */
 typedef struct fl_http_asked {
     fl_buf body;
-    fl_span whole;   /* the body, if it came in one piece */
-    size_t budgeted; /* bytes taken from the budget */
-    fl_inflate *inflate;
-    uint64_t principal; /* of the key it came with */
-    unsigned retry_s;   /* what a 503 says in Retry-After; 0: 1 */
+    fl_span whole;       /* the body, if it came in one piece */
+    size_t budgeted;     /* bytes taken from the budget */
+    fl_inflate *inflate; /* NULL: nothing has been unpacked */
+    fl_coding coding;    /* of the body */
+    uint64_t principal;  /* of the key it came with */
+    unsigned retry_s;    /* what a 503 says in Retry-After; 0: 1 */
     char id[FL_HTTP_REQUEST_ID];
     char origin[FL_HTTP_ORIGIN]; /* "": none was sent */
 } fl_http_asked;

@@ -11,7 +11,10 @@
 
 #include "base/buf.h"
 
-enum { FL_INFLATE_RATIO = 1024 };
+enum {
+    FL_INFLATE_RATIO = 1024,
+    FL_INFLATE_SIZE = 48 * 1024, /* bytes that one takes, about */
+};
 
 typedef struct fl_inflate fl_inflate;
 typedef struct fl_deflate fl_deflate;

@@ -437,6 +437,32 @@ static void test_memory_budget_refuses_what_is_new(void **state)
     expect(400, "initialize");
 }
 
+/* What unpacks takes memory as well, from the first byte on. */
+static void test_memory_budget_counts_what_unpacks(void **state)
+{
+    static const char head[] =
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\n" HTTP_POST_FIELDS
+        "Content-Encoding: gzip\r\nContent-Length: 100\r\n\r\n";
+
+    (void)state;
+    restart(&(fl_options){.http.memory_budget = 64 * 1024});
+    host_dial(&host, &second);
+    raw_put(&second, head, sizeof head - 1);
+    host_dial(&host, &third);
+    raw_put(&third, head, sizeof head - 1);
+    io_some_turns(host.loop);
+    http_post(&host.peer, "", CALL_1); /* to say so takes nothing */
+    expect(400, "initialize");
+    raw_put(&second, "\x1f\x8b\x08", 3);
+    io_some_turns(host.loop);
+    raw_put(&third, "\x1f\x8b\x08", 3);
+    http_hear(&third, &answer);
+    assert_int_equal(answer.status, 503);
+    assert_non_null(strstr(answer.body, "memory_budget"));
+    http_post(&host.peer, "", CALL_1);
+    expect(400, "initialize"); /* there is room for one */
+}
+
 #define BOTH_LENGTHS                                                           \
     "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"           \
     "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
@@ -543,6 +569,7 @@ int main(void)
         RUN(test_address_that_comes_too_often_is_told),
         RUN(test_session_too_many_is_told),
         RUN(test_memory_budget_refuses_what_is_new),
+        RUN(test_memory_budget_counts_what_unpacks),
         RUN(test_bad_http_is_told_and_ends),
         RUN(test_head_over_the_limit_is_refused),
         RUN(test_requests_in_a_row_are_answered_in_order),
