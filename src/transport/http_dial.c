@@ -18,14 +18,16 @@ static fl_status write(void *user, const fl_span *parts, size_t count,
                        bool urgent)
 {
     fl_dial *dial = user;
+    /* HTTP/1.1 has one message to say, and that is what may always wait */
+    bool waits = !urgent && dial->pool->kind == FL_HTTP_KIND_MANY;
 
-    /* never busy: the pool bounds how many calls there are, and each of them
-     * holds its own message anyway */
-    (void)urgent;
     if (dial->dying)
         return FL_E_CLOSED;
-    dial->written += fl_span_total(parts, count);
-    return fl_stream_write_urgent(dial->stream, parts, count);
+    fl_status rc = waits ? fl_stream_write(dial->stream, parts, count)
+                         : fl_stream_write_urgent(dial->stream, parts, count);
+    if (rc == FL_OK)
+        dial->written += fl_span_total(parts, count);
+    return rc;
 }
 
 static void on_head(fl_exchange *exchange, const fl_head *head, void *user)
@@ -144,6 +146,8 @@ static void on_stream_drain(void *user)
 
     if (dial->http != NULL)
         fl_http_drained(dial->http);
+    if (!dial->dying && (dial->pool->queued > 0 || dial->pool->refused))
+        fl_dial_settle_later(dial);
 }
 
 /* 0: TLS was to agree on HTTP/2, and has not. Without TLS there is nobody to

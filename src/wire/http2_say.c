@@ -13,6 +13,8 @@
 #include "base/span.h"
 #include "wire/http2_heading.h"
 
+enum { HELD_REQUESTS = 32 };
+
 /* A stream whose loss is noted but not told yet, or of a dead connection. */
 static bool is_gone(const fl_http2_stream *stream)
 {
@@ -79,9 +81,11 @@ static bool takes_requests(const fl_http2 *h)
            h->next <= FL_HTTP2_MAX;
 }
 
+/* Requests that cannot leave wait better where they are than here. */
 static bool has_room(const fl_http2 *h)
 {
-    return h->running < h->to_open;
+    return h->running < h->to_open &&
+           !(h->busy && h->held_count >= HELD_REQUESTS);
 }
 
 bool fl_http2_available(const fl_http *http)

@@ -273,8 +273,7 @@ static void test_http_pool_http2_sends_again_what_was_refused(void **state)
     rig_end();
 }
 
-/* Its windows are as wide as can be, and it reads nothing: what is sent to it
- * in one turn is more than may wait. */
+/* Its windows are as wide as can be, and it reads nothing. */
 #define WIDE_SETTINGS                                                          \
     "\0\0\6\4\0\0\0\0\0"                                                       \
     "\0\4\177\377\377\377"
@@ -282,15 +281,17 @@ static void test_http_pool_http2_sends_again_what_was_refused(void **state)
     "\0\0\4\10\0\0\0\0\0"                                                      \
     "\177\376\377\377"
 
-static void test_http_pool_http2_that_never_reads_is_told(void **state)
+enum { LARGE = 120 * 1024, CALLS = 20 };
+
+static void ask_much(uint64_t send_timeout_ms)
 {
-    enum { LARGE = 120 * 1024, CALLS = 8 };
     static char text[LARGE];
 
-    (void)state;
     rig_open(&(fl_options){.http.http2_only = true,
                            .max_message = 2 * LARGE,
+                           .high_water = 64 * 1024,
                            .socket_buffer = 4096,
+                           .send_timeout_ms = send_timeout_ms,
                            .no_reconnect = true});
     ask(0);
     hear_preface(&one);
@@ -304,9 +305,33 @@ static void test_http_pool_http2_that_never_reads_is_told(void **state)
                  i, LARGE - 100, i);
         rig_sends(text);
     }
-    /* those after it have gone to another connection, and wait there */
-    io_until(at.loop, at.messages > 3);
-    rig_hears_part(0, "\"id\":0,\"error\"");
+    io_some_turns(at.loop);
+    assert_int_equal(at.messages, 0);
+}
+
+static void test_http_pool_http2_that_never_reads_is_told(void **state)
+{
+    (void)state;
+    ask_much(100);
+    io_until(at.loop, at.messages > CALLS);
+    rig_hears_part(0, "took nothing for 100 ms");
+    raw_close(&one);
+    rig_end();
+}
+
+/* What is sent is more than may wait, and nothing of it is lost. */
+static void test_http_pool_http2_that_reads_late_gets_it_all(void **state)
+{
+    static char some[64 * 1024];
+    size_t got = 0;
+    ssize_t n;
+
+    (void)state;
+    ask_much(0);
+    io_until(at.loop, (n = recv(one.fd, some, sizeof some, MSG_DONTWAIT),
+                       got += n > 0 ? (size_t)n : 0,
+                       got >= (size_t)CALLS * (LARGE - 100)));
+    assert_int_equal(at.messages, 0);
     raw_close(&one);
     rig_end();
 }
@@ -419,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_http_pool_http2_by_alpn_has_one),
         cmocka_unit_test(test_http_pool_http2_sends_again_what_was_refused),
         cmocka_unit_test(test_http_pool_http2_that_never_reads_is_told),
+        cmocka_unit_test(test_http_pool_http2_that_reads_late_gets_it_all),
         cmocka_unit_test(test_http_pool_http2_tells_who_does_not_speak_it),
         cmocka_unit_test(test_http_pool_speaks_http1_if_that_is_wanted),
         cmocka_unit_test(test_http_pool_verifies_who_is_there),
