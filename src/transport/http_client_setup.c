@@ -207,6 +207,11 @@ static fl_status choose_proxy(fl_http_client *client, const fl_options *options,
     fl_status rc = fl_proxy_choose(&env, tls, client->address.host,
                                    client->address.port, &client->proxy, error);
     client->site.absolute = client->proxy.used && !tls;
+    if (client->site.absolute && options->http.http2_only)
+        return fl_error_set(error, FL_E_UNSUPPORTED,
+                            "option http.http2_only: not through a proxy for "
+                            "http:// (http_proxy), which is spoken to in "
+                            "HTTP/1.1; http.no_proxy goes without it");
     return rc;
 }
 

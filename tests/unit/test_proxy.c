@@ -185,6 +185,26 @@ static void test_proxy_gets_whole_urls_of_plain_requests(void **state)
     unsetenv("http_proxy");
 }
 
+static void test_proxy_of_plain_requests_is_not_asked_in_http2(void **state)
+{
+    const fl_options options = {
+        .http = {.allow_plaintext = true, .http2_only = true}};
+    fl_link *link;
+    fl_error error;
+
+    (void)state;
+    rig_begin();
+    set_proxy("http_proxy", "");
+    assert_int_equal(fl_link_connect(at.loop, "http://server.test:8000/mcp",
+                                     &options, &rig_events, NULL, &link,
+                                     &error),
+                     FL_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "http2_only"));
+    unsetenv("http_proxy");
+    close(at.listener);
+    fl_loop_free(at.loop);
+}
+
 /* A proxy with one tunnel: from `one` to the mini server and back. */
 static int tunnel = -1;
 
@@ -310,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_proxy_url_that_makes_no_sense_is_refused),
         cmocka_unit_test(test_proxy_variables_are_curls),
         cmocka_unit_test(test_proxy_gets_whole_urls_of_plain_requests),
+        cmocka_unit_test(test_proxy_of_plain_requests_is_not_asked_in_http2),
         cmocka_unit_test(test_proxy_leads_tls_through_a_tunnel),
         cmocka_unit_test(test_proxy_says_why_there_is_no_tunnel),
         cmocka_unit_test(test_proxy_connect_head_brackets_ipv6),
