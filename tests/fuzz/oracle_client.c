@@ -1,151 +1,170 @@
 /*
- * oracle_client.c - a client of nghttp2's, as the judge of what we say.
+ * oracle_client.c - a client of nghttp2's, as the judge of what ours takes.
  *
- * The requests in the input are not its own, so it makes some that get the same
- * answers: on the same streams, and with the same settings and windows. What it
- * says goes nowhere.
+ * It makes the requests that ours makes, and does as ours when a response is
+ * whole before its own request is: the rest is cancelled. Of several heads the
+ * first that is not interim counts; those before it are forgotten, what comes
+ * after it are trailers.
  */
 #include "oracle.h"
 
 #include "base/span.h"
 
-static int on_fault(nghttp2_session *session, const nghttp2_frame *frame,
-                    int error, void *user)
+#include <assert.h>
+#include <string.h>
+
+question question_of(unsigned how, uint32_t id)
+{
+    return (question)((how + id / 2) % QUESTIONS);
+}
+
+fl_span method_of(question what)
+{
+    return what == GET    ? FL_SPAN("GET")
+           : what == HEAD ? FL_SPAN("HEAD")
+                          : FL_SPAN("POST");
+}
+
+static_assert(FL_FIELD_COUNT <= 64, "each has a bit");
+
+/* What is wrong with a field for us alone: one too many, or too long a list;
+ * one that should be there once; a length or a status that is no number of its
+ * kind. */
+static void look_closer(const oracle_judge *judge, message *m, fl_span name,
+                        fl_span value)
+{
+    enum { OVERHEAD = 32, LENGTH_DIGITS = 18 };
+    fl_field_id id = fl_field_find(name);
+    uint64_t bit = (uint64_t)1 << id;
+
+    m->list_size += name.len + value.len + OVERHEAD;
+    m->field_count += name.ptr[0] != ':';
+    m->is_odd |= m->list_size > judge->limits->max_head ||
+                 m->field_count > judge->limits->max_fields ||
+                 (fl_field_is_single(id) && (m->kinds & bit) != 0) ||
+                 (id == FL_FIELD_CONTENT_LENGTH && value.len > LENGTH_DIGITS) ||
+                 (name.ptr[0] == ':' && value.ptr[0] == '0');
+    m->kinds |= bit;
+}
+
+/* nghttp2 leaves it out, and takes the rest. */
+static int on_bad_field(nghttp2_session *session, const nghttp2_frame *frame,
+                        const uint8_t *name, size_t name_len,
+                        const uint8_t *value, size_t value_len, uint8_t flags,
+                        void *user)
 {
     (void)session;
     (void)frame;
-    (void)error;
-    require(((oracle_client *)user)->lost);
+    (void)name;
+    (void)name_len;
+    (void)value;
+    (void)value_len;
+    (void)flags;
+    ((oracle_judge *)user)->reading->is_odd = true;
     return 0;
 }
 
-/* It resets what it is told to with CANCEL: any other reason is a complaint. */
-static int on_send(nghttp2_session *session, const nghttp2_frame *frame,
-                   void *user)
-{
-    bool complains = (frame->hd.type == NGHTTP2_GOAWAY &&
-                      frame->goaway.error_code != NGHTTP2_NO_ERROR) ||
-                     (frame->hd.type == NGHTTP2_RST_STREAM &&
-                      frame->rst_stream.error_code != NGHTTP2_CANCEL);
-
-    (void)session;
-    require(!complains || ((oracle_client *)user)->lost);
-    return 0;
-}
-
-static int on_heard(nghttp2_session *session, const nghttp2_frame *frame,
+static int on_begin(nghttp2_session *session, const nghttp2_frame *frame,
                     void *user)
 {
-    oracle_client *client = user;
+    oracle_judge *judge = user;
+    message *m = view_find(&judge->seen, (uint32_t)frame->hd.stream_id);
 
     (void)session;
-    if (frame->hd.type == NGHTTP2_RST_STREAM) {
-        require(client->reset_count < REQUESTS_MAX);
-        client->resets[client->reset_count++] = (uint32_t)frame->hd.stream_id;
+    judge->reading = m;
+    m->in_trailers = m->status >= 200;
+    m->kinds = m->field_count = 0;
+    if (!m->in_trailers)
+        m->sums[STATUS] = m->sums[FIELDS] = 0;
+    return 0;
+}
+
+static int on_field(nghttp2_session *session, const nghttp2_frame *frame,
+                    const uint8_t *name, size_t name_len, const uint8_t *value,
+                    size_t value_len, uint8_t flags, void *user)
+{
+    message *m = ((oracle_judge *)user)->reading;
+    const fl_span key = {(const char *)name, name_len};
+    const fl_span text = {(const char *)value, value_len};
+
+    (void)session;
+    (void)frame;
+    (void)flags;
+    look_closer(user, m, key, text);
+    if (m->in_trailers) {
+        oracle_judge_trailer(m, key);
+    } else if (fl_span_equal(key, FL_SPAN(":status"))) {
+        m->status = (unsigned)strtoul(text.ptr, NULL, 10);
+        message_add(m, STATUS, text);
+    } else {
+        message_add(m, FIELDS, key);
+        message_add(m, FIELDS, text);
     }
     return 0;
 }
 
-bool oracle_client_lost(const oracle_client *client, uint32_t id)
+static int on_frame(nghttp2_session *session, const nghttp2_frame *frame,
+                    void *user)
 {
-    size_t i = 0;
+    oracle_judge *judge = user;
+    int32_t id = frame->hd.stream_id;
+    bool is_part =
+        frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
 
-    while (i < client->reset_count && client->resets[i] != id)
-        i++;
-    return i < client->reset_count;
+    if (!is_part)
+        return 0;
+    message *m = view_find(&judge->seen, (uint32_t)id);
+    /* an empty part of a body that may not have begun */
+    m->is_odd |= frame->hd.type == NGHTTP2_DATA && m->status < 200;
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0)
+        return 0;
+    m->whole = true;
+    if (nghttp2_session_get_stream_local_close(session, id) == 0)
+        require(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id,
+                                          NGHTTP2_CANCEL) == 0);
+    return 0;
 }
 
-void oracle_client_open(oracle_client *client)
+void oracle_client_open(oracle_judge *judge, const fl_http_limits *limits)
 {
-    nghttp2_session_callbacks *calls;
+    const nghttp2_settings_entry no_push = {NGHTTP2_SETTINGS_ENABLE_PUSH, 0};
+    nghttp2_session_callbacks *calls = oracle_judge_callbacks();
     nghttp2_option *option = oracle_options();
 
-    require(nghttp2_session_callbacks_new(&calls) == 0);
-    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(calls,
-                                                                 on_fault);
-    nghttp2_session_callbacks_set_on_frame_recv_callback(calls, on_heard);
-    nghttp2_session_callbacks_set_on_frame_send_callback(calls, on_send);
-    require(nghttp2_session_client_new2(&client->session, calls, client,
+    nghttp2_session_callbacks_set_on_begin_headers_callback(calls, on_begin);
+    nghttp2_session_callbacks_set_on_header_callback(calls, on_field);
+    nghttp2_session_callbacks_set_on_invalid_header_callback(calls,
+                                                             on_bad_field);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(calls, on_frame);
+    judge->limits = limits;
+    require(nghttp2_session_client_new2(&judge->session, calls, judge,
                                         option) == 0);
     nghttp2_session_callbacks_del(calls);
     nghttp2_option_del(option);
-    require(nghttp2_submit_settings(client->session, NGHTTP2_FLAG_NONE, NULL,
-                                    0) == 0);
-    oracle_flush(client->session);
+    oracle_settle(judge->session, limits, &no_push, 1);
 }
 
-void oracle_client_ask(oracle_client *client, uint32_t id, bool is_head)
+bool oracle_client_ask(oracle_judge *judge)
 {
     static uint8_t names[][8] = {":method", ":scheme", ":path"};
-    static uint8_t values[][8] = {"GET", "http", "/", "HEAD"};
+    static uint8_t values[][8] = {"http", "/"};
+    message *m = view_begin(&judge->seen, 2 * (uint32_t)judge->seen.count + 1);
+    question what = question_of(judge->how, m->id);
+    uint8_t method[8] = {0};
+    size_t length = method_of(what).len;
     const nghttp2_nv head[] = {
-        {names[0], values[is_head ? 3 : 0], 7, is_head ? 4 : 3, 0},
-        {names[1], values[1], 7, 4, 0},
-        {names[2], values[2], 5, 1, 0},
+        {names[0], method, 7, length, 0},
+        {names[1], values[0], 7, 4, 0},
+        {names[2], values[1], 5, 1, 0},
     };
+    nghttp2_data_provider provider = oracle_body(m);
 
-    client->newest = id;
-    require(nghttp2_session_set_next_stream_id(client->session, (int32_t)id) ==
-            0);
-    require(nghttp2_submit_request(client->session, NULL, head, 3, NULL,
-                                   NULL) == (int32_t)id);
-    oracle_flush(client->session);
-    client->lost |=
-        nghttp2_session_find_stream(client->session, (int32_t)id) == NULL;
-}
-
-/* Streams that ours has reset at first sight. */
-static void ask_refused(oracle_client *client, fl_span said)
-{
-    while (said.len >= FL_HTTP2_HEAD) {
-        fl_http2_frame frame = fl_http2_get_head(said.ptr);
-        if (frame.type == FL_HTTP2_RST_STREAM && frame.stream > client->newest)
-            oracle_client_ask(client, frame.stream, false);
-        require(said.len >= FL_HTTP2_HEAD + frame.length);
-        said = fl_span_from(said, FL_HTTP2_HEAD + frame.length);
-    }
-    require(said.len == 0);
-}
-
-/* Those that what we say depends on. */
-static void copy_settings(const oracle_client *client, fl_span payload)
-{
-    nghttp2_settings_entry list[FL_HTTP2_FRAME_MAX / 6 + 1];
-    size_t count = 0;
-
-    for (; payload.len >= 6; payload = fl_span_from(payload, 6)) {
-        uint32_t id = fl_http2_get32(payload.ptr) >> 16;
-        uint32_t value = fl_http2_get32(payload.ptr + 2);
-        if (id == FL_HTTP2_HEADER_TABLE_SIZE ||
-            id == FL_HTTP2_INITIAL_WINDOW_SIZE || id == FL_HTTP2_MAX_FRAME_SIZE)
-            list[count++] = (nghttp2_settings_entry){(int32_t)id, value};
-    }
-    (void)nghttp2_submit_settings(client->session, NGHTTP2_FLAG_NONE, list,
-                                  count);
-}
-
-void oracle_client_send(const oracle_client *client,
-                        const fl_http2_frame *frame, fl_span payload)
-{
-    int32_t id = (int32_t)frame->stream;
-
-    if (frame->type == FL_HTTP2_SETTINGS && (frame->flags & FL_HTTP2_ACK) == 0)
-        copy_settings(client, payload);
-    else if (frame->type == FL_HTTP2_RST_STREAM)
-        (void)nghttp2_submit_rst_stream(client->session, NGHTTP2_FLAG_NONE, id,
-                                        NGHTTP2_CANCEL);
-    else if (frame->type == FL_HTTP2_WINDOW_UPDATE && payload.len == 4)
-        (void)nghttp2_submit_window_update(
-            client->session, NGHTTP2_FLAG_NONE, id,
-            (int32_t)fl_http2_get31(payload.ptr));
-    oracle_flush(client->session);
-}
-
-void oracle_client_hear(oracle_client *client, fl_span said)
-{
-    ask_refused(client, said);
-    require(client->lost ||
-            nghttp2_session_mem_recv(client->session, (const uint8_t *)said.ptr,
-                                     said.len) == (ssize_t)said.len);
-    oracle_flush(client->session);
+    memcpy(method, method_of(what).ptr, length);
+    m->is_endless = what == ENDLESS;
+    int32_t id = nghttp2_submit_request(
+        judge->session, NULL, head, 3,
+        what == GET || what == HEAD ? NULL : &provider, NULL);
+    oracle_flush(judge->session);
+    return id == (int32_t)m->id &&
+           nghttp2_session_find_stream(judge->session, id) != NULL;
 }
