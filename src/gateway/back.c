@@ -284,8 +284,7 @@ void fl_back_attend(fl_back *back)
     fl_replica *replica = back->replica;
     uint64_t wait_ms;
 
-    if (!fl_breaker_allow(&replica->health.breaker, fl_loop_now(loop_of(back)),
-                          &wait_ms))
+    if (!fl_health_would(replica, &wait_ms))
         fl_back_move(back, &replica->health.why);
 }
 
@@ -303,6 +302,7 @@ static void open_lane(fl_back *back)
     fl_buf text;
     fl_error error;
 
+    fl_health_tried(back->replica);
     fl_buf_init(&text, KEY_MAX);
     fl_lane_hello hello = fl_back_hello(back, &text);
     back->lane = fl_lane_open(loop_of(back), back->replica->target.url,

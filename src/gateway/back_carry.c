@@ -154,6 +154,7 @@ static fl_status note_sent(fl_errand *errand, uint64_t number)
     errand->standing =
         errand->method == FL_METHOD_LISTEN && errand->own == NULL;
     back->used = true;
+    fl_health_tried(back->replica);
     fl_list_remove(&errand->by_back);
     fl_list_append(&back->sent, &errand->by_back);
     fl_back_watch_time(back);

@@ -168,6 +168,15 @@ void fl_health_answered(fl_replica *replica)
         fl_probe_rests(replica);
 }
 
+void fl_health_tried(fl_replica *replica)
+{
+    fl_breaker *breaker = &replica->health.breaker;
+    uint64_t wait_ms;
+
+    if (breaker->state != FL_BREAKER_CLOSED)
+        (void)fl_breaker_allow(breaker, now_of(replica), &wait_ms);
+}
+
 void fl_health_opened(fl_replica *replica)
 {
     fl_health *health = &replica->health;

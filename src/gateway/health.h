@@ -54,6 +54,9 @@ bool fl_health_admits(const fl_route *route, const fl_asker *asker, fl_span id);
 void fl_health_failed(fl_replica *replica, const fl_error *why);
 void fl_health_lost(fl_replica *replica, const fl_error *why);
 void fl_health_answered(fl_replica *replica);
+/* Something has been sent there, or is being opened: if its breaker waits for
+ * a trial, this is it. */
+void fl_health_tried(fl_replica *replica);
 /* A conversation was opened: no answer yet, but one to whoever tried. */
 void fl_health_opened(fl_replica *replica);
 

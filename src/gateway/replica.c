@@ -204,23 +204,17 @@ fl_replica *fl_replica_pick_well(fl_route *route, const fl_replica *but)
     return pick_in(route, but, FL_STANDS_WELL);
 }
 
-/* One whose breaker has been open for long enough is let try. Where there is
- * but one nobody else need be looked at. */
+/* One whose breaker has been open for long enough is among them: whatever is
+ * sent there first is its trial, and not what is answered from memory. Where
+ * there is but one nobody else need be looked at. */
 fl_replica *fl_replica_pick(fl_route *route, const fl_replica *but)
 {
-    uint64_t now = fl_loop_now(route->gateway->loop), wait_ms;
     fl_replica *only = FL_LIST_ENTRY(route->replicas.next, fl_replica, node);
+    uint64_t wait_ms;
 
     if (route->replica_count == 1)
-        return only != but &&
-                       fl_breaker_allow(&only->health.breaker, now, &wait_ms)
-                   ? only
-                   : NULL;
+        return only != but && fl_health_would(only, &wait_ms) ? only : NULL;
     fl_replica *picked = pick_in(route, but, FL_STANDS_WELL);
 
-    if (picked == NULL)
-        picked = pick_in(route, but, FL_STANDS_DOUBTED);
-    if (picked != NULL)
-        (void)fl_breaker_allow(&picked->health.breaker, now, &wait_ms);
-    return picked;
+    return picked != NULL ? picked : pick_in(route, but, FL_STANDS_DOUBTED);
 }

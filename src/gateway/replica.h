@@ -56,8 +56,8 @@ bool fl_replica_is_child(const fl_replica *replica);
  * from another's by itself. */
 bool fl_replica_is_stateless(const fl_replica *replica);
 
-/* Whose turn it is, among those that are best off, and not `but`: it counts as
- * asked. NULL: nobody may be asked now. */
+/* Whose turn it is, among those that are best off, and not `but`. NULL: nobody
+ * may be asked now. */
 fl_replica *fl_replica_pick(fl_route *route, const fl_replica *but);
 /* The same among those that are well. NULL: none is. */
 fl_replica *fl_replica_pick_well(fl_route *route, const fl_replica *but);

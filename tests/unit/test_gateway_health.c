@@ -1,0 +1,113 @@
+/*
+ * test_gateway_health.c - whose failures are whose, and who is found out, by
+ * the clock.
+ *
+ * The servers are the test's; what runs across processes is tested elsewhere.
+ */
+#include "gateway/route.h"
+#include "gateway_host.h"
+
+#include "gateway/gateway.h"
+
+#define HELLO                                                                  \
+    ASK("0", "initialize",                                                     \
+        "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"              \
+        "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}")
+#define BEGUN "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
+#define TOOL(id, name) ASK(id, "tools/call", "\"name\":\"" name "\"")
+
+static raw_peer other; /* another client */
+
+/* Numbers go on from one lane to the next. */
+static void welcome(raw_peer *peer)
+{
+    raw_accept(peer, host.loop, host.door);
+    const char *line = raw_hear(peer);
+    const char *id = strstr(line, "\"id\":");
+    char said[256];
+
+    if (id == NULL || strstr(line, "\"method\":\"initialize\"") == NULL)
+        fail_msg("no initialize: %s", line);
+    snprintf(said, sizeof said,
+             GIVE("%ld", "{\"protocolVersion\":\"2025-11-25\","
+                         "\"capabilities\":{\"tools\":{}},\"serverInfo\":"
+                         "{\"name\":\"s\",\"version\":\"1\"}}"),
+             strtol(id + 5, NULL, 10));
+    raw_say(peer, said);
+    raw_hears_part(peer, "notifications/initialized");
+}
+
+static void begin(const fl_upstream *upstream)
+{
+    host_open(upstream);
+    raw_say(&host.client, HELLO);
+    welcome(&host.server);
+    raw_hears_part(&host.client, "serverInfo");
+    raw_say(&host.client, BEGUN);
+    host_wait(0);
+}
+
+static void come(raw_peer *client)
+{
+    raw_take(client, host.loop, raw_dial(fl_gateway_port(host.gateway)));
+    raw_say(client, HELLO);
+}
+
+static const char *state(void)
+{
+    fl_health_report report;
+
+    assert_int_equal(fl_route_health(FL_LIST_ENTRY(host.gateway->routes.next,
+                                                   fl_route, node),
+                                     &report, 1),
+                     1);
+    return report.state;
+}
+
+/* A call that nobody answers, until its time is over. */
+static void time_out(void)
+{
+    raw_say(&host.client, TOOL("1", "hang"));
+    raw_hears_part(&host.server, "\"hang\"");
+    host_wait(1001);
+    raw_hears_part(&host.server, "cancelled");
+    raw_hears_part(&host.client, "Upstream timeout");
+}
+
+static void test_greeting_from_memory_is_no_trial(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){.child = FL_CHILD_SHARED,
+                         .timeout_ms = 1000,
+                         .breaker_failures = 2,
+                         .breaker_pause_ms = 3000});
+    time_out();
+    time_out();
+    assert_string_equal(state(), "down");
+    come(&other);
+    raw_hears_part(&other, "failed 2 times in a row");
+    host_wait(3001);
+    raw_say(&other, HELLO);
+    raw_hears_part(&other, "serverInfo");
+    raw_say(&other, BEGUN);
+    assert_string_equal(state(), "down"); /* nobody has asked it anything */
+    raw_say(&other, TOOL("1", "echo"));
+    raw_hears_part(&host.server, "\"echo\"");
+    assert_string_equal(state(), "trial");
+    raw_say(&host.client, TOOL("2", "second"));
+    raw_hears_part(&host.client, "failed 2 times in a row");
+    raw_say(&host.server, GIVE("4", "{\"content\":[]}"));
+    raw_hears_part(&other, "\"content\"");
+    assert_string_equal(state(), "up");
+    raw_close(&other);
+    host_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_greeting_from_memory_is_no_trial),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
