@@ -46,6 +46,17 @@ bool fl_back_is_modern(const fl_back *back)
     return back->revision != NULL && !back->revision->legacy;
 }
 
+bool fl_back_is_private(const fl_back *back)
+{
+    return back->own || fl_buf_len(&back->key) > 0;
+}
+
+bool fl_back_stands(const fl_back *back)
+{
+    return fl_back_is_ready(back) && fl_back_is_private(back) &&
+           fl_replica_is_child(back->replica);
+}
+
 const fl_revision *fl_revision_speaks(const fl_revision *agreed)
 {
     return agreed != NULL && agreed->legacy
@@ -94,9 +105,11 @@ static void on_ready(void *user)
     fl_backoff_reset(&back->backoff);
     back->backoff.attempts =
         route->upstream.client.connection.reconnect_attempts;
+    back->up = true;
+    back->heard_ms = fl_loop_now(loop_of(back));
     back->revision = fl_lane_revision(back->lane);
     back->replica->verdict = fl_client_verdict(back->lane);
-    back->replica->verdict_ms = fl_loop_now(loop_of(back));
+    back->replica->verdict_ms = back->heard_ms;
     fl_buf_reset(&back->words);
     fl_hellos_learn(&route->hellos, back->offered, back->revision,
                     fl_lane_said(back->lane));
@@ -110,6 +123,16 @@ static void on_ready(void *user)
         fl_to_legacy_ready(back);
     }
     fl_back_carry_waiting(back);
+}
+
+/* What the transport made up is no word of the server's. */
+static void on_message(void *user, const fl_msg *msg, fl_reply reply)
+{
+    fl_back *back = user;
+
+    if (back->lane != NULL && fl_link_blame(fl_lane_link(back->lane)) == NULL)
+        back->heard_ms = fl_loop_now(loop_of(back));
+    fl_back_hear(back, msg, reply);
 }
 
 static void on_writable(void *user)
@@ -159,10 +182,20 @@ static void restart(fl_back *back, uint64_t wait_ms)
     fl_timer_start(&back->hold, wait_ms);
 }
 
+/* What was opened, was asked something and went may have died of that: it says
+ * nothing to those who have another. */
+static bool is_its_own_loss(const fl_back *back)
+{
+    return back->up && back->used && fl_back_is_private(back);
+}
+
 /* Nobody is made to wait for a server that fails again and again. */
 static void note_failure(fl_back *back)
 {
-    fl_health_lost(back->replica, &back->why);
+    if (is_its_own_loss(back))
+        fl_health_lost_one(back->replica, &back->why);
+    else
+        fl_health_lost(back->replica, &back->why);
     if (!fl_health_has_hope(back->route))
         fl_back_fail_waiting(back, &back->why);
 }
@@ -284,13 +317,13 @@ void fl_back_attend(fl_back *back)
     fl_replica *replica = back->replica;
     uint64_t wait_ms;
 
-    if (!fl_health_would(replica, &wait_ms))
+    if (!fl_back_stands(back) && !fl_health_would(replica, &wait_ms))
         fl_back_move(back, &replica->health.why);
 }
 
 static const fl_lane_events lane_events = {
     .on_ready = on_ready,
-    .on_message = fl_back_hear,
+    .on_message = on_message,
     .on_writable = on_writable,
     .on_down = on_down,
     .on_closed = on_closed,
@@ -302,6 +335,7 @@ static void open_lane(fl_back *back)
     fl_buf text;
     fl_error error;
 
+    back->up = false;
     fl_health_tried(back->replica);
     fl_buf_init(&text, KEY_MAX);
     fl_lane_hello hello = fl_back_hello(back, &text);

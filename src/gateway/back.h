@@ -47,6 +47,7 @@ struct fl_back {
     fl_list questions;           /* the server's, not answered yet */
     unsigned leans;              /* fronts and errands */
     uint64_t idle_since;         /* when there were none any more */
+    uint64_t heard_ms;           /* the server said something on it, last */
     fl_outputs outputs;
     fl_timer timer;  /* deadlines, or idleness */
     uint64_t due_ms; /* when it ends, if it is for a deadline */
@@ -61,6 +62,7 @@ struct fl_back {
     bool own;       /* of one conversation: goes with it */
     bool spare;     /* of nobody yet: spares.h */
     bool used;      /* the server was asked something by somebody */
+    bool up;        /* this lane has been ready */
     bool closing;
     bool moving;        /* its lane is let go of for one elsewhere */
     bool knows_clients; /* it has shown that clients are not all the same to it
@@ -76,6 +78,12 @@ FL_MUST_USE fl_back *fl_back_new(fl_replica *replica, fl_span key,
 
 bool fl_back_is_ready(const fl_back *back);
 bool fl_back_is_modern(const fl_back *back);
+/* It is one client's, or that of clients who are alike: what they do to it is
+ * nobody else's affair. */
+bool fl_back_is_private(const fl_back *back);
+/* Such a one with a child of its own, which is there: whether others could be
+ * started is nothing to it. */
+bool fl_back_stands(const fl_back *back);
 /* What is to be expected of what it says: of a legacy server, whatever it has
  * agreed to, the newest. Many say yes to a client's revision and go on as
  * before. */

@@ -118,6 +118,8 @@ static bool is_to_move(const fl_back *back, uint64_t now)
         return false;
     if (replica->leaving)
         return is_free(back, now);
+    if (fl_back_stands(back))
+        return false;
     return health->breaker.state == FL_BREAKER_OPEN ||
            (health->doubted && fl_timer_running(&back->hold));
 }

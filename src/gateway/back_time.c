@@ -71,6 +71,15 @@ static void expire_queued(fl_errand *errand)
     fl_back_fail_with(errand, &why, (fl_span){data, (size_t)n}, 1);
 }
 
+/* One that speaks is at work on something else, or on this; and what a client
+ * asks of a conversation of its own is no reason to refuse others. */
+static bool is_the_servers(const fl_errand *errand)
+{
+    const fl_back *back = errand->back;
+
+    return !fl_back_is_private(back) && back->heard_ms <= errand->seen_ms;
+}
+
 static void expire(fl_errand *errand)
 {
     fl_error why;
@@ -88,7 +97,8 @@ static void expire(fl_errand *errand)
         return;
     }
     fl_error_set(&why, FL_E_TIMEOUT, "Upstream timeout");
-    fl_health_failed(errand->back->replica, &why);
+    if (is_the_servers(errand))
+        fl_health_failed(errand->back->replica, &why);
     fl_back_call_off(errand, FL_SPAN("\"timeout\""));
     fl_back_fail(errand, &why);
 }

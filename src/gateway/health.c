@@ -84,6 +84,14 @@ bool fl_health_has_hope(const fl_route *route)
     return find_next(route, &wait_ms) == NULL;
 }
 
+/* Who has a child of his own that is there needs nobody's leave. */
+static bool is_served(const fl_asker *asker)
+{
+    const fl_front *front = asker->front;
+
+    return front != NULL && front->back != NULL && fl_back_stands(front->back);
+}
+
 bool fl_health_admits(const fl_route *route, const fl_asker *asker, fl_span id)
 {
     uint64_t wait_ms;
@@ -91,7 +99,7 @@ bool fl_health_admits(const fl_route *route, const fl_asker *asker, fl_span id)
     fl_asker told = *asker;
     char text[TEXT], data[64];
 
-    if (next == NULL)
+    if (next == NULL || is_served(asker))
         return true;
     uint64_t seconds = (wait_ms + 999) / 1000;
     snprintf(text, sizeof text,
@@ -150,6 +158,13 @@ void fl_health_lost(fl_replica *replica, const fl_error *why)
     replica->health.doubted = true;
     if (!is_its_own(why->status))
         count(replica);
+    fl_probe_doubts(replica);
+}
+
+void fl_health_lost_one(fl_replica *replica, const fl_error *why)
+{
+    note(replica, why);
+    replica->health.doubted = true;
     fl_probe_doubts(replica);
 }
 

@@ -5,9 +5,12 @@
  * breaker, guard/breaker.h): requests are refused at once, with the reason and
  * when to come back, and nobody waits for what will not come.
  *
- * A failure is a conversation that ended or could not be opened, a request
- * without an answer, or one in whose place the transport answered, or a probe
- * without an answer. A success is an answer, whatever it says.
+ * A failure is a conversation that could not be opened, a request in whose
+ * place the transport answered, or a probe without an answer; and where all
+ * share a conversation, one that ended, or that was silent for the whole time
+ * of a request. What one client does to a conversation of its own is no failure
+ * of the server's, for others would be refused for it. A success is an answer,
+ * whatever it says.
  *
  * Where there are several, one that failed once is doubted already: others are
  * preferred until it has been heard of, which a probe sees to (probe.h).
@@ -53,6 +56,9 @@ bool fl_health_admits(const fl_route *route, const fl_asker *asker, fl_span id);
  * whatever the reason. */
 void fl_health_failed(fl_replica *replica, const fl_error *why);
 void fl_health_lost(fl_replica *replica, const fl_error *why);
+/* The same of one that is a client's own: it is doubted, but nobody is refused
+ * for it. */
+void fl_health_lost_one(fl_replica *replica, const fl_error *why);
 void fl_health_answered(fl_replica *replica);
 /* Something has been sent there, or is being opened: if its breaker waits for
  * a trial, this is it. */

@@ -217,6 +217,41 @@ def a_server_that_always_fails_is_left_alone_for_a_while():
                     'it was not tried after the pause')
 
 
+# Whose failures they are.
+
+
+def what_a_client_does_to_its_child_is_its_own_affair():
+    with scripted('stdio', L4) as server, \
+            gateway(server, '--child', 'session', '--breaker-failures', '2',
+                    '--breaker-pause', '300', fronts=('tcp',)) as gate, \
+            gate.client('tcp', L4) as one, gate.client('tcp', L4) as two:
+        one.begin()
+        two.begin()
+        for _ in range(4):
+            fails(one, one.request('tools/call', {'name': 'die'}), 10)
+        equal(text_of(two.call('echo', {'text': 'a'})), 'a')
+        equal(text_of(one.call('echo', {'text': 'b'})), 'b')
+        with gate.client('tcp', L4) as three:
+            three.begin()
+            equal(text_of(three.call('echo', {'text': 'c'})), 'c')
+
+
+def who_has_a_child_keeps_it_though_no_other_can_be_started():
+    with shell(f'test -s $LOG && exit 7; '
+               f'exec {FAIRLEAD} demo --listen stdio: --quiet') as server, \
+            gateway(server, '--era', 'legacy', '--child', 'session',
+                    '--breaker-failures', '2', '--breaker-pause', '300',
+                    fronts=('tcp',)) as gate, \
+            gate.client('tcp', L4) as one, gate.client('tcp', L4) as two:
+        one.begin()
+        server.path.write_text('no more')
+        two.begin()  # with what is known of it
+        fails(two, two.request('tools/list'), 10)
+        error = fails(two, two.request('tools/list'), 10)
+        contains(error['message'], 'failed 2 times in a row')
+        require('tools' in one.ask('tools/list'), 'it was refused')
+
+
 # Who else may end.
 
 
@@ -384,6 +419,8 @@ for one in (a_killed_child_fails_its_calls_at_once,
             a_command_that_is_not_there_is_named_at_once,
             a_child_that_exits_at_start_is_tried_twice_more,
             a_server_that_always_fails_is_left_alone_for_a_while,
+            what_a_client_does_to_its_child_is_its_own_affair,
+            who_has_a_child_keeps_it_though_no_other_can_be_started,
             no_child_survives_the_gateway,
             a_client_that_is_killed_takes_its_own_child_with_it,
             sigterm_lets_calls_finish,

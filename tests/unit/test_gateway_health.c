@@ -14,9 +14,11 @@
         "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"              \
         "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}")
 #define BEGUN "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
+#define CHANGED                                                                \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
 #define TOOL(id, name) ASK(id, "tools/call", "\"name\":\"" name "\"")
 
-static raw_peer other; /* another client */
+static raw_peer other, own; /* another client, and a server of its own */
 
 /* Numbers go on from one lane to the next. */
 static void welcome(raw_peer *peer)
@@ -103,10 +105,90 @@ static void test_greeting_from_memory_is_no_trial(void **unused)
     host_end();
 }
 
+static void test_time_outs_of_one_client_are_its_own(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){
+        .child = FL_CHILD_SESSION, .timeout_ms = 1000, .breaker_failures = 2});
+    time_out();
+    time_out();
+    time_out();
+    assert_string_equal(state(), "up");
+    come(&other);
+    welcome(&own);
+    raw_hears_part(&other, "serverInfo");
+    raw_close(&other);
+    raw_close(&own);
+    host_end();
+}
+
+static void test_time_out_of_a_server_that_speaks_is_the_calls(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){
+        .child = FL_CHILD_SHARED, .timeout_ms = 1000, .breaker_failures = 2});
+    for (int i = 0; i < 3; i++) {
+        raw_say(&host.client, TOOL("1", "hang"));
+        raw_hears_part(&host.server, "\"hang\"");
+        host_wait(500);
+        raw_say(&host.server, CHANGED);
+        raw_hears_part(&host.client, "list_changed");
+        host_wait(501);
+        raw_hears_part(&host.server, "cancelled");
+        raw_hears_part(&host.client, "Upstream timeout");
+    }
+    assert_string_equal(state(), "up");
+    host_end();
+}
+
+/* However often it dies of what its client asks. */
+static void test_losses_of_one_client_are_its_own(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){.child = FL_CHILD_SESSION, .breaker_failures = 2});
+    for (int i = 0; i < 3; i++) {
+        raw_say(&host.client, TOOL("1", "crash"));
+        raw_hears_part(&host.server, "\"crash\"");
+        raw_close(&host.server);
+        raw_hears_part(&host.client, "Upstream connection lost");
+        host_wait(1100);
+        welcome(&host.server);
+    }
+    come(&other);
+    welcome(&own);
+    raw_hears_part(&other, "serverInfo");
+    raw_close(&other);
+    raw_close(&own);
+    host_end();
+}
+
+static void test_losses_of_what_all_share_are_everybodys(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){.child = FL_CHILD_SHARED, .breaker_failures = 2});
+    for (int i = 0; i < 2; i++) {
+        raw_say(&host.client, TOOL("1", "crash"));
+        raw_hears_part(&host.server, "\"crash\"");
+        raw_close(&host.server);
+        raw_hears_part(&host.client, "Upstream connection lost");
+        if (i == 0) {
+            host_wait(1100);
+            welcome(&host.server);
+        }
+    }
+    assert_string_equal(state(), "down");
+    host.server.fd = -1;
+    host_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_greeting_from_memory_is_no_trial),
+        cmocka_unit_test(test_time_outs_of_one_client_are_its_own),
+        cmocka_unit_test(test_time_out_of_a_server_that_speaks_is_the_calls),
+        cmocka_unit_test(test_losses_of_one_client_are_its_own),
+        cmocka_unit_test(test_losses_of_what_all_share_are_everybodys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
