@@ -97,6 +97,12 @@ static void free_back(fl_back *back)
     fl_gateway_settle(route->gateway);
 }
 
+static void note_heard(fl_back *back)
+{
+    back->heard_ms = fl_loop_now(loop_of(back));
+    back->vain = 0;
+}
+
 static void on_ready(void *user)
 {
     fl_back *back = user;
@@ -106,7 +112,7 @@ static void on_ready(void *user)
     back->backoff.attempts =
         route->upstream.client.connection.reconnect_attempts;
     back->up = true;
-    back->heard_ms = fl_loop_now(loop_of(back));
+    note_heard(back);
     back->revision = fl_lane_revision(back->lane);
     back->replica->verdict = fl_client_verdict(back->lane);
     back->replica->verdict_ms = back->heard_ms;
@@ -131,7 +137,7 @@ static void on_message(void *user, const fl_msg *msg, fl_reply reply)
     fl_back *back = user;
 
     if (back->lane != NULL && fl_link_blame(fl_lane_link(back->lane)) == NULL)
-        back->heard_ms = fl_loop_now(loop_of(back));
+        note_heard(back);
     fl_back_hear(back, msg, reply);
 }
 

@@ -47,7 +47,9 @@ struct fl_back {
     fl_list questions;           /* the server's, not answered yet */
     unsigned leans;              /* fronts and errands */
     uint64_t idle_since;         /* when there were none any more */
-    uint64_t heard_ms;           /* the server said something on it, last */
+    uint64_t heard_ms;           /* the server said something on it, last; */
+    uint64_t asked_ms;           /* was asked in vain whether it is there, */
+    unsigned vain;               /* and how often since: probe.c */
     fl_outputs outputs;
     fl_timer timer;  /* deadlines, or idleness */
     uint64_t due_ms; /* when it ends, if it is for a deadline */

@@ -2,7 +2,8 @@
  * probe.c - finding out whether a server is there before somebody needs it.
  *
  * There is one timer for each replica: it runs to the next probe, or to the
- * end of the time of the one that is under way.
+ * end of the time of the one that is under way. Whose turn it is, is whoever
+ * has been silent for longest.
  */
 #include "gateway/probe.h"
 
@@ -58,6 +59,74 @@ static bool may_open(const fl_replica *replica)
            (is_wanted(replica) || (others && is_doubted(replica)));
 }
 
+static bool is_busy(const fl_back *back)
+{
+    return !fl_list_empty(&back->sent) || !fl_list_empty(&back->waiting);
+}
+
+/* At an address all conversations are with one server: an idle one need not be
+ * asked if that is heard of on another. */
+static uint64_t silence_of(const fl_back *back)
+{
+    const fl_replica *replica = back->replica;
+    uint64_t last = back->heard_ms;
+
+    if (!fl_replica_is_child(replica) && !is_busy(back) &&
+        replica->health.heard_ms > last)
+        last = replica->health.heard_ms;
+    if (back->asked_ms > last)
+        last = back->asked_ms;
+    return fl_loop_now(loop_of(replica)) - last;
+}
+
+/* It has asked a client, and it is for him to speak. */
+static bool is_waiting(const fl_back *back)
+{
+    return !fl_list_empty(&back->parked) || !fl_list_empty(&back->questions);
+}
+
+/* One that nobody is on is not kept from its end by our questions. */
+static bool may_ask(const fl_back *back)
+{
+    return back->leans > 0 && !back->closing && fl_back_is_ready(back) &&
+           !is_waiting(back);
+}
+
+/* Whoever is to be asked next. NULL: nobody. */
+static fl_back *find_silent(const fl_replica *replica)
+{
+    const fl_route *route = replica->route;
+    fl_back *found = NULL;
+
+    for (fl_list *node = route->backs.next; node != &route->backs;
+         node = node->next) {
+        fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
+        if (back->replica == replica && may_ask(back) &&
+            (found == NULL || silence_of(back) > silence_of(found)))
+            found = back;
+    }
+    return found;
+}
+
+/* Until somebody will have been silent for the interval. */
+static uint64_t due_in(const fl_replica *replica, uint64_t interval)
+{
+    const fl_back *back = find_silent(replica);
+    uint64_t silent = back != NULL ? silence_of(back) : 0;
+
+    return silent < interval ? interval - silent : 0;
+}
+
+/* Of whoever is asked next, or if nothing is open of the server. */
+static uint64_t silence_at(const fl_replica *replica)
+{
+    const fl_back *back = find_silent(replica);
+
+    return back != NULL
+               ? silence_of(back)
+               : fl_loop_now(loop_of(replica)) - replica->health.heard_ms;
+}
+
 static void schedule(fl_replica *replica)
 {
     fl_probe *probe = &replica->health.probe;
@@ -71,36 +140,50 @@ static void schedule(fl_replica *replica)
     if (probe->hurried)
         fl_timer_start(&probe->timer, wait_ms);
     else if (interval != FL_NEVER)
-        fl_timer_start(&probe->timer, interval);
+        fl_timer_start(&probe->timer, due_in(replica, interval));
     else
         fl_timer_stop(&probe->timer);
 }
 
-static void fail(fl_replica *replica, const fl_error *why)
+static void complain(const fl_replica *replica, const fl_error *why)
 {
     fl_log_say(fl_loop_log(loop_of(replica)), FL_LOG_WARN,
                "the server did not pass a health check",
                fl_log_text("server", fl_span_of(replica->route->name)),
                fl_log_text("replica", fl_span_of(replica->label)),
                fl_log_text("reason", fl_span_of(why->text)));
+}
+
+static void fail(fl_replica *replica, const fl_error *why)
+{
+    complain(replica, why);
     fl_health_lost(replica, why);
 }
 
-/* A conversation that somebody is on and nobody waits on. One that nobody is
- * on is not kept from its end by our questions. */
-static fl_back *find_idle(const fl_replica *replica)
+/* Its client has it at work, or it is a process that nobody else has. */
+static bool is_its_own(const fl_back *back)
 {
-    const fl_route *route = replica->route;
+    return fl_back_is_private(back) &&
+           (is_busy(back) || fl_replica_is_child(back->replica));
+}
 
-    for (fl_list *node = route->backs.next; node != &route->backs;
-         node = node->next) {
-        fl_back *back = FL_LIST_ENTRY(node, fl_back, node);
-        if (back->replica == replica && back->leans > 0 && !back->closing &&
-            fl_back_is_ready(back) && fl_list_empty(&back->sent) &&
-            fl_list_empty(&back->waiting) && fl_list_empty(&back->parked))
-            return back;
+/* It was asked in vain. One to which that has happened so often that a breaker
+ * would open is closed, whatever it has in flight, and opened anew. */
+static void count_silence(fl_back *back, const fl_error *why)
+{
+    fl_replica *replica = back->replica;
+
+    back->asked_ms = fl_loop_now(loop_of(replica));
+    back->vain++;
+    complain(replica, why);
+    if (is_its_own(back)) {
+        fl_health_lost_one(replica, why);
+    } else {
+        replica->health.mute = true;
+        fl_health_lost(replica, why);
     }
-    return NULL;
+    if (back->vain >= replica->route->upstream.breaker_failures)
+        fl_back_move(back, why);
 }
 
 /* What the transport made up is no word of the server's. */
@@ -108,15 +191,17 @@ static void on_answered(void *user, const fl_msg *msg, const fl_error *why)
 {
     fl_replica *replica = user;
     fl_probe *probe = &replica->health.probe;
-    const fl_back *back = probe->back; /* it is there while there is a word */
+    fl_back *back = probe->back; /* it is there while there is a word */
     const fl_error *blame = msg != NULL && back->lane != NULL
                                 ? fl_link_blame(fl_lane_link(back->lane))
                                 : NULL;
 
     (void)why; /* the conversation has ended, and that was noted */
     probe->asked = NULL;
-    if (blame != NULL)
+    if (blame != NULL) {
+        back->asked_ms = fl_loop_now(loop_of(replica));
         fail(replica, blame);
+    }
     schedule(replica);
 }
 
@@ -132,9 +217,12 @@ static fl_status ask(fl_replica *replica, fl_back *back)
                      "{\"_meta\":{\"" META "protocolVersion\":\"%s\",\"" META
                      "clientInfo\":" US ",\"" META "clientCapabilities\":{}}}",
                      back->revision->name);
-    return fl_back_ask(back, n > 0 ? FL_METHOD_DISCOVER : FL_METHOD_PING,
-                       (fl_span){params, (size_t)n}, on_answered, replica,
-                       &probe->asked);
+    fl_status rc = fl_back_ask(
+        back, n > 0 ? FL_METHOD_DISCOVER : FL_METHOD_PING,
+        (fl_span){params, (size_t)n}, on_answered, replica, &probe->asked);
+    if (rc == FL_OK)
+        probe->asked->standing = true; /* its time is ours to keep */
+    return rc;
 }
 
 static void on_ready(void *user)
@@ -208,14 +296,32 @@ static fl_status open_lane(fl_replica *replica)
     return error.status;
 }
 
+/* One that takes nothing in any more is not even to be asked. */
+static fl_status ask_or_count(fl_replica *replica, fl_back *back)
+{
+    fl_status rc = ask(replica, back);
+    fl_error why;
+
+    if (rc == FL_OK)
+        return rc;
+    fl_error_set(&why, rc, "a health check cannot be sent: %s",
+                 rc == FL_BUSY ? "the server does not read"
+                               : fl_status_text(rc));
+    if (rc == FL_BUSY)
+        count_silence(back, &why);
+    else
+        back->asked_ms = fl_loop_now(loop_of(replica));
+    return rc;
+}
+
 static void begin(fl_replica *replica)
 {
     fl_probe *probe = &replica->health.probe;
-    fl_back *idle = find_idle(replica);
+    fl_back *silent = find_silent(replica);
     fl_status rc = FL_E_STATE;
 
-    if (idle != NULL)
-        rc = ask(replica, idle);
+    if (silent != NULL)
+        rc = ask_or_count(replica, silent);
     else if (may_open(replica))
         rc = open_lane(replica);
     if (rc == FL_OK)
@@ -236,17 +342,19 @@ static void drop(fl_probe *probe)
     probe->lane = NULL;
 }
 
-/* What was open and idle and said nothing is worth nothing. */
 static void give_up(fl_replica *replica)
 {
     fl_probe *probe = &replica->health.probe;
+    fl_back *back = probe->asked != NULL ? probe->back : NULL;
     fl_error why;
 
-    replica->health.mute = probe->asked != NULL;
-    drop(probe);
     fl_error_set(&why, FL_E_TIMEOUT, "no answer to a health check within %d s",
                  PATIENCE_MS / 1000);
-    fail(replica, &why);
+    drop(probe); /* who was the last to leave has not gone yet */
+    if (back != NULL)
+        count_silence(back, &why);
+    else
+        fail(replica, &why);
     schedule(replica);
 }
 
@@ -254,15 +362,14 @@ static void on_timer(fl_timer *timer)
 {
     fl_replica *replica = FL_LIST_ENTRY(timer, fl_replica, health.probe.timer);
     fl_probe *probe = &replica->health.probe;
-    uint64_t now = fl_loop_now(loop_of(replica));
     uint64_t interval = interval_of(replica);
-    uint64_t silent = now - replica->health.heard_ms;
+    uint64_t silent = silence_at(replica);
 
     probe->hurried = false;
     if (probe->asked != NULL || (probe->lane != NULL && !probe->up))
         give_up(replica);
     else if (probe->lane != NULL)
-        schedule(replica); /* it is being closed */
+        fl_timer_start(&probe->timer, PATIENCE_MS); /* it is being closed */
     else if (is_doubted(replica) || silent >= interval)
         begin(replica);
     else

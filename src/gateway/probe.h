@@ -2,11 +2,16 @@
  * probe.h - finding out whether a server is there before somebody needs it.
  *
  * Nothing is asked of a server that is heard of anyway. One that has been
- * silent for the interval is asked on a conversation that is open and idle:
- * ping, or server/discover of a modern one. One that failed is asked after a
- * while, and after a longer while each time; if nothing is open there, by
- * opening it and closing it again. Commands are not: to start a program is no
- * way to find out whether it could be started.
+ * silent for the interval is asked on a conversation that is open: ping, or
+ * server/discover of a modern one. So is a conversation on which somebody waits
+ * for an answer, though the server be heard of on others: it may hang on this
+ * one. If it is asked in vain again and again it is closed, what is in flight
+ * fails as if its end had been lost, and it is opened anew.
+ *
+ * A server that failed is asked after a while, and after a longer while each
+ * time; if nothing is open there, by opening it and closing it again. Commands
+ * are not: to start a program is no way to find out whether it could be
+ * started.
  *
  * Idle servers with nothing open are left in peace, unless an interval was
  * asked for.

@@ -252,6 +252,24 @@ def who_has_a_child_keeps_it_though_no_other_can_be_started():
         require('tools' in one.ask('tools/list'), 'it was refused')
 
 
+def a_child_that_hangs_is_found_out_and_replaced():
+    with scripted('stdio', L4) as server, \
+            gateway(server, '--child', 'session', '--health-interval', '0.5',
+                    '--breaker-failures', '1', fronts=('tcp',)) as gate, \
+            gate.client('tcp', L4) as one, gate.client('tcp', L4) as two:
+        one.begin()
+        number = waiting(one, server)
+        hung = pids(server)[-1]
+        two.begin()
+        os.kill(hung, signal.SIGSTOP)
+        error = fails(one, number, 20)
+        equal(error['code'], -32603)
+        contains(error['message'], 'no answer to a health check')
+        equal(text_of(two.call('echo', {'text': 'a'})), 'a')
+        equal(text_of(one.call('echo', {'text': 'b'})), 'b')
+        until(lambda: not there(hung), 'it is ended')
+
+
 # Who else may end.
 
 
@@ -421,6 +439,7 @@ for one in (a_killed_child_fails_its_calls_at_once,
             a_server_that_always_fails_is_left_alone_for_a_while,
             what_a_client_does_to_its_child_is_its_own_affair,
             who_has_a_child_keeps_it_though_no_other_can_be_started,
+            a_child_that_hangs_is_found_out_and_replaced,
             no_child_survives_the_gateway,
             a_client_that_is_killed_takes_its_own_child_with_it,
             sigterm_lets_calls_finish,

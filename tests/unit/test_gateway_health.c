@@ -11,7 +11,8 @@
 
 #define HELLO                                                                  \
     ASK("0", "initialize",                                                     \
-        "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"              \
+        "\"protocolVersion\":\"2025-11-25\","                                  \
+        "\"capabilities\":{\"sampling\":{}},"                                  \
         "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}")
 #define BEGUN "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
 #define CHANGED                                                                \
@@ -181,6 +182,121 @@ static void test_losses_of_what_all_share_are_everybodys(void **unused)
     host_end();
 }
 
+static void test_busy_conversation_that_says_nothing_is_closed(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){.health_ms = 1000, .breaker_failures = 2});
+    raw_say(&host.client, TOOL("1", "hang"));
+    raw_hears_part(&host.server, "\"hang\"");
+    host_wait(1001);
+    raw_hears_part(&host.server, "\"method\":\"ping\"");
+    host_wait(5001);
+    raw_hears_part(&host.server, "cancelled");
+    raw_hears_nothing(&host.client); /* once is not enough */
+    host_wait(1001);
+    raw_hears_part(&host.server, "\"method\":\"ping\"");
+    host_wait(5001);
+    raw_hears_part(&host.client, "no answer to a health check");
+    raw_hears_part(&host.server, "cancelled");
+    raw_hears_end(&host.server);
+    raw_close(&host.server);
+    host_wait(1100);
+    welcome(&host.server);
+    raw_say(&host.client, TOOL("2", "echo"));
+    raw_hears_part(&host.server, "\"echo\"");
+    host_end();
+}
+
+static void test_busy_conversation_that_answers_stays(void **unused)
+{
+    char said[64];
+
+    (void)unused;
+    begin(&(fl_upstream){.health_ms = 1000, .breaker_failures = 1});
+    raw_say(&host.client, TOOL("1", "slow"));
+    raw_hears_part(&host.server, "\"slow\"");
+    for (int id = 3; id < 8; id++) {
+        host_wait(1001);
+        raw_hears_part(&host.server, "\"method\":\"ping\"");
+        snprintf(said, sizeof said, GIVE("%d", "{}"), id);
+        raw_say(&host.server, said);
+        host_wait(0);
+    }
+    raw_say(&host.server, GIVE("2", "{\"content\":[]}"));
+    raw_hears_part(&host.client, "\"content\"");
+    host_end();
+}
+
+static void test_conversation_that_is_heard_of_is_not_asked(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){.health_ms = 1000});
+    raw_say(&host.client, TOOL("1", "slow"));
+    raw_hears_part(&host.server, "\"slow\"");
+    for (int i = 0; i < 5; i++) {
+        host_wait(600);
+        raw_hears_nothing(&host.server);
+        raw_say(&host.server, CHANGED);
+        raw_hears_part(&host.client, "list_changed");
+    }
+    host_end();
+}
+
+/* It may do one thing at a time, and that is to wait for a user. */
+static void
+test_conversation_that_waits_for_a_client_is_not_asked(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){.health_ms = 1000});
+    raw_say(&host.client, TOOL("1", "asks"));
+    raw_hears_part(&host.server, "\"asks\"");
+    raw_say(&host.server, "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":"
+                          "\"sampling/createMessage\",\"params\":{}}");
+    raw_hears_part(&host.client, "sampling/createMessage");
+    host_wait(20000);
+    raw_hears_nothing(&host.server);
+    host_end();
+}
+
+/* Each has a process of its own, perhaps. */
+static void test_each_silent_conversation_is_asked(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){.child = FL_CHILD_SESSION, .health_ms = 1000});
+    come(&other);
+    welcome(&own);
+    raw_hears_part(&other, "serverInfo");
+    raw_say(&host.client, TOOL("1", "hang"));
+    raw_say(&other, TOOL("1", "hang"));
+    raw_hears_part(&host.server, "\"hang\"");
+    raw_hears_part(&own, "\"hang\"");
+    host_wait(1001);
+    raw_hears_part(&host.server, "\"method\":\"ping\"");
+    raw_say(&host.server, GIVE("3", "{}"));
+    host_wait(1);
+    raw_hears_part(&own, "\"method\":\"ping\"");
+    raw_close(&other);
+    raw_close(&own);
+    host_end();
+}
+
+/* A call may be given less time than a check. */
+static void test_check_is_not_cut_short_by_the_time_of_calls(void **unused)
+{
+    (void)unused;
+    begin(&(fl_upstream){
+        .health_ms = 3000, .timeout_ms = 1000, .breaker_failures = 1});
+    host_wait(3001);
+    raw_hears_part(&host.server, "\"method\":\"ping\"");
+    host_wait(1001);
+    raw_hears_nothing(&host.server);
+    host_wait(4001);
+    raw_hears_part(&host.server, "cancelled");
+    raw_hears_end(&host.server);
+    host.server.fd = -1;
+    host_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +305,13 @@ int main(void)
         cmocka_unit_test(test_time_out_of_a_server_that_speaks_is_the_calls),
         cmocka_unit_test(test_losses_of_one_client_are_its_own),
         cmocka_unit_test(test_losses_of_what_all_share_are_everybodys),
+        cmocka_unit_test(test_busy_conversation_that_says_nothing_is_closed),
+        cmocka_unit_test(test_busy_conversation_that_answers_stays),
+        cmocka_unit_test(test_conversation_that_is_heard_of_is_not_asked),
+        cmocka_unit_test(
+            test_conversation_that_waits_for_a_client_is_not_asked),
+        cmocka_unit_test(test_each_silent_conversation_is_asked),
+        cmocka_unit_test(test_check_is_not_cut_short_by_the_time_of_calls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
