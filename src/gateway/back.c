@@ -27,6 +27,7 @@ enum {
     KEY_MAX = 4 * 1024 * 1024,
     OUTPUTS_MAX = 10000,
     WORDS_MAX = 64 * 1024,
+    LATE_MS = 5000,
 };
 
 static void open_lane(fl_back *back);
@@ -79,6 +80,7 @@ static void free_back(fl_back *back)
     fl_route *route = back->route;
 
     fl_timer_stop(&back->turn);
+    fl_timer_stop(&back->late);
     fl_timer_stop(&back->timer);
     fl_timer_stop(&back->hold);
     fl_list_remove(&back->node);
@@ -111,6 +113,7 @@ static void on_ready(void *user)
     fl_backoff_reset(&back->backoff);
     back->backoff.attempts =
         route->upstream.client.connection.reconnect_attempts;
+    fl_timer_stop(&back->late);
     back->up = true;
     note_heard(back);
     back->revision = fl_lane_revision(back->lane);
@@ -280,6 +283,7 @@ static void lose_lane(fl_back *back, const fl_error *why)
     fl_report_keep(back);
     keep_count(back);
     back->lane = NULL;
+    fl_timer_stop(&back->late);
     fl_timer_stop(&back->hold);
     if (why->status != FL_OK)
         back->why = *why;
@@ -350,6 +354,8 @@ static void open_lane(fl_back *back)
     fl_buf_reset(&text);
     if (back->lane == NULL)
         on_closed(back, &error);
+    else
+        fl_timer_start(&back->late, LATE_MS);
 }
 
 static void close_idle(fl_back *back)
@@ -382,6 +388,21 @@ static void on_hold(fl_timer *timer)
     else
         fl_back_carry_waiting(back);
     fl_back_leave(back);
+}
+
+/* Many wait for it meanwhile, and nothing else would tell of it before it is
+ * given up, which may be never. */
+static void on_late(fl_timer *timer)
+{
+    fl_back *back = FL_LIST_ENTRY(timer, fl_back, late);
+
+    fl_log_say(fl_loop_log(loop_of(back)), FL_LOG_WARN,
+               fl_back_is_reached(back)
+                   ? "the server has not answered initialize yet"
+                   : "the server has not been reached yet",
+               fl_log_text("server", fl_span_of(back->route->name)),
+               fl_log_text("replica", fl_span_of(back->replica->label)),
+               fl_log_int("waited_ms", LATE_MS));
 }
 
 static void on_timer(fl_timer *timer)
@@ -446,6 +467,7 @@ void fl_back_close(fl_back *back, const fl_error *why)
     fl_to_legacy_end(back);
     fl_timer_stop(&back->timer);
     fl_timer_stop(&back->hold);
+    fl_timer_stop(&back->late);
     if (back->lane != NULL)
         fl_client_close(back->lane); /* on_closed does the rest */
     fl_back_leave(back);
@@ -479,6 +501,7 @@ fl_back *fl_back_new(fl_replica *replica, fl_span key, fl_span params,
     fl_timer_init(&back->timer, route->gateway->loop, on_timer);
     fl_timer_init(&back->turn, route->gateway->loop, on_turn);
     fl_timer_init(&back->hold, route->gateway->loop, on_hold);
+    fl_timer_init(&back->late, route->gateway->loop, on_late);
     back->backoff.attempts = route->upstream.connect_attempts - 1;
     if (fl_buf_append(&back->key, key) != FL_OK ||
         fl_buf_append(&back->params, params) != FL_OK) {

@@ -55,6 +55,7 @@ struct fl_back {
     uint64_t due_ms; /* when it ends, if it is for a deadline */
     fl_timer hold;   /* nothing is sent until it ends: there is no lane; or one
                         whose server cannot be reached all the same */
+    fl_timer late;   /* the lane is not ready by its end, and that is said */
     fl_timer turn;   /* somebody's has come: solo.h */
     fl_backoff backoff;
     fl_error why;   /* it went last, */
@@ -163,6 +164,8 @@ void fl_back_requeue_later(fl_errand *errand);
 void fl_back_watch_time(fl_back *back);
 /* There is no lane, or no server at its end. */
 bool fl_back_is_out(const fl_back *back);
+/* Something is at its end, ready or not. */
+bool fl_back_is_reached(const fl_back *back);
 void fl_back_expire(fl_back *back);
 /* A notification of ours, with these params if any; one of a client's. */
 void fl_back_notify(fl_back *back, fl_method method, fl_span params);

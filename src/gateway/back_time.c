@@ -24,6 +24,13 @@ bool fl_back_is_out(const fl_back *back)
     return !fl_back_is_ready(back) || fl_timer_running(&back->hold);
 }
 
+bool fl_back_is_reached(const fl_back *back)
+{
+    const fl_link *link = back->lane != NULL ? fl_lane_link(back->lane) : NULL;
+
+    return link != NULL && link->state == FL_LINK_ACTIVE;
+}
+
 /* For what waits, and for what was sent. */
 static uint64_t patience_of(const fl_back *back, const fl_list *list)
 {
@@ -50,6 +57,15 @@ static uint64_t due_in(const fl_back *back, uint64_t now)
     return first == UINT64_MAX ? first : first > now ? first - now : 1;
 }
 
+/* What was waited for in vain: one that never was there cannot come back. */
+static const char *failing_of(const fl_back *back)
+{
+    if (fl_back_is_reached(back) && !fl_back_is_ready(back))
+        return "has not answered initialize";
+    return back->revision == NULL ? "could not be reached"
+                                  : "did not come back";
+}
+
 /* It was not even sent. */
 static void expire_queued(fl_errand *errand)
 {
@@ -60,9 +76,9 @@ static void expire_queued(fl_errand *errand)
     fl_error why;
 
     fl_error_set(&why, FL_BUSY,
-                 "Upstream unavailable: waited %" PRIu64
-                 ".%03u s for it to come back (queue time)%s%s",
-                 waited / 1000, (unsigned)(waited % 1000),
+                 "Upstream unavailable: it %s within %" PRIu64
+                 ".%03u s (queue time)%s%s",
+                 failing_of(back), waited / 1000, (unsigned)(waited % 1000),
                  last->status != FL_OK ? "; last: " : "",
                  last->status != FL_OK ? last->text : "");
     int n = snprintf(data, sizeof data,

@@ -217,6 +217,33 @@ def a_server_that_always_fails_is_left_alone_for_a_while():
                     'it was not tried after the pause')
 
 
+def logged(gate, *parts):
+    """Lines of the gateway's log with all of these in them."""
+    return [line for line in gate.demo.lines
+            if all(part in line for part in parts)]
+
+
+def a_server_that_does_not_answer_initialize_is_named():
+    with shell('echo run >> $LOG; exec sleep 600') as server, \
+            gateway(server, '--era', 'legacy', '--name', 'mute',
+                    '--queue-time', '1', fronts=('tcp',)) as gate, \
+            gate.client('tcp', L4) as client:
+        number = client.request('initialize', {
+            'protocolVersion': L4, 'capabilities': {},
+            'clientInfo': {'name': 'x', 'version': '1'}})
+        error = fails(client, number, 10)
+        contains(error['message'], 'it has not answered initialize within 1.')
+    with shell('exec sleep 600') as server, \
+            gateway(server, '--era', 'legacy', '--name', 'mute',
+                    fronts=('tcp',)) as gate, \
+            gate.client('tcp', L4) as client:
+        client.request('initialize', {
+            'protocolVersion': L4, 'capabilities': {},
+            'clientInfo': {'name': 'x', 'version': '1'}})
+        until(lambda: logged(gate, '"warn"', 'has not answered initialize',
+                             '"server":"mute"'), 'a warning')
+
+
 # Whose failures they are.
 
 
@@ -437,6 +464,7 @@ for one in (a_killed_child_fails_its_calls_at_once,
             a_command_that_is_not_there_is_named_at_once,
             a_child_that_exits_at_start_is_tried_twice_more,
             a_server_that_always_fails_is_left_alone_for_a_while,
+            a_server_that_does_not_answer_initialize_is_named,
             what_a_client_does_to_its_child_is_its_own_affair,
             who_has_a_child_keeps_it_though_no_other_can_be_started,
             a_child_that_hangs_is_found_out_and_replaced,

@@ -297,6 +297,18 @@ static void test_check_is_not_cut_short_by_the_time_of_calls(void **unused)
     host_end();
 }
 
+static void test_silence_at_initialize_is_named(void **unused)
+{
+    (void)unused;
+    host_open(&(fl_upstream){.queue_ms = 2000});
+    raw_say(&host.client, CALL("1"));
+    raw_accept(&host.server, host.loop, host.door);
+    raw_hears_part(&host.server, "\"method\":\"initialize\"");
+    host_wait(2001);
+    raw_hears_part(&host.client, "has not answered initialize");
+    host_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +324,7 @@ int main(void)
             test_conversation_that_waits_for_a_client_is_not_asked),
         cmocka_unit_test(test_each_silent_conversation_is_asked),
         cmocka_unit_test(test_check_is_not_cut_short_by_the_time_of_calls),
+        cmocka_unit_test(test_silence_at_initialize_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
