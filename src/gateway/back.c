@@ -198,6 +198,15 @@ static bool is_its_own_loss(const fl_back *back)
     return back->up && back->used && fl_back_is_private(back);
 }
 
+/* Nobody needs another, or can be given one. */
+static void say_gone(const fl_back *back)
+{
+    fl_log_say(fl_loop_log(loop_of(back)), FL_LOG_WARN, "the server has gone",
+               fl_log_text("server", fl_span_of(back->route->name)),
+               fl_log_text("replica", fl_span_of(back->replica->label)),
+               fl_log_text("reason", fl_span_of(back->why.text)));
+}
+
 /* Nobody is made to wait for a server that fails again and again. */
 static void note_failure(fl_back *back)
 {
@@ -269,6 +278,8 @@ static void go_on(fl_back *back)
     if (other != NULL) {
         go_to(back, other);
     } else if (over || !is_worth_a_try(back) || is_spent(back, &wait_ms)) {
+        if (!back->closing)
+            say_gone(back);
         fl_spares_lost(back);
         end(back);
     } else {

@@ -244,6 +244,30 @@ def a_server_that_does_not_answer_initialize_is_named():
                              '"server":"mute"'), 'a warning')
 
 
+def a_death_is_logged_though_nobody_needs_another():
+    """Neither a request's own child nor one without a session is started
+    again."""
+    for mode in ('request', 'auto'):
+        with between('http', MODERN, 'stdio', L4, '--child', mode,
+                     '--name', 'frail') as (client, _):
+            client.begin()
+            gate = client.gate
+            fails(client, client.request('tools/call', {'name': 'die'}), 10)
+            until(lambda gate=gate: logged(
+                gate, '"warn"', 'the server has gone', '"server":"frail"',
+                'exited with code 1'), 'a warning')
+
+
+def one_that_is_ended_is_not_said_to_have_gone():
+    with scripted('stdio', L4) as server, \
+            gateway(server, '--child', 'session', fronts=('tcp',)) as gate:
+        with gate.client('tcp', L4) as client:
+            client.begin()
+            equal(text_of(client.call('echo', {'text': 'a'})), 'a')
+        until(lambda: not living(server), 'it is ended')
+        equal(logged(gate, 'has gone'), [])
+
+
 # Whose failures they are.
 
 
@@ -465,6 +489,8 @@ for one in (a_killed_child_fails_its_calls_at_once,
             a_child_that_exits_at_start_is_tried_twice_more,
             a_server_that_always_fails_is_left_alone_for_a_while,
             a_server_that_does_not_answer_initialize_is_named,
+            a_death_is_logged_though_nobody_needs_another,
+            one_that_is_ended_is_not_said_to_have_gone,
             what_a_client_does_to_its_child_is_its_own_affair,
             who_has_a_child_keeps_it_though_no_other_can_be_started,
             a_child_that_hangs_is_found_out_and_replaced,
