@@ -144,14 +144,31 @@ static void put_memory(sheet *on, fl_span child)
     put(on, MEMORY, text);
 }
 
-/* One without a name is known by what runs it, or where it is. */
-static void put_server(sheet *on, fl_span server)
+static bool is_named(fl_span server)
 {
-    bool named = fl_json_type_of(get(server, "named")) == FL_JSON_TRUE;
+    return fl_json_type_of(get(server, "named")) == FL_JSON_TRUE;
+}
 
-    if (named || (!put_value(on, SERVER, get(server, "command")) &&
-                  !put_value(on, SERVER, get(server, "url"))))
+/* One without a name is known by what runs it, or where it is: `place`, of one
+ * that runs in several. */
+static void put_server(sheet *on, fl_span server, fl_span place)
+{
+    if (is_named(server) || (!put_value(on, SERVER, place) &&
+                             !put_value(on, SERVER, get(server, "command")) &&
+                             !put_value(on, SERVER, get(server, "url"))))
         put_value(on, SERVER, get(server, "name"));
+}
+
+/* And for how long it will be left alone. */
+static void put_state(sheet *on, fl_span object, fl_span health)
+{
+    uint64_t wait_ms;
+
+    put_value(on, STATE, get(object, "state"));
+    if (get_number(health, "retry_ms", &wait_ms) && wait_ms > 0) {
+        put(on, STATE, " ");
+        put_age(on, STATE, health, "retry_ms");
+    }
 }
 
 static void put_client(sheet *on, fl_span owner)
@@ -211,7 +228,7 @@ static void put_said(sheet *on, fl_span said, fl_span error)
 static void make_child(sheet *on, fl_span server, fl_span child)
 {
     put_number(on, PID, child, "pid");
-    put_server(on, server);
+    put_server(on, server, get(child, "replica"));
     put_owner(on, get(child, "owner"));
     put_value(on, STATE, get(child, "state"));
     put_age(on, AGE, child, "age_ms");
@@ -221,34 +238,59 @@ static void make_child(sheet *on, fl_span server, fl_span child)
     fl_table_end_row(&on->table);
 }
 
-/* A server that has no child now is a row all the same. */
+/* A server that has no child now, or that is not asked though it has, is a row
+ * all the same. */
 static void make_lonely(sheet *on, fl_span server)
 {
     fl_span health = get(server, "health");
-    uint64_t wait_ms;
 
-    put_server(on, server);
-    put_value(on, STATE, get(server, "state"));
-    if (get_number(health, "retry_ms", &wait_ms)) {
-        put(on, STATE, " ");
-        put_age(on, STATE, health, "retry_ms");
-    }
+    put_server(on, server, (fl_span){0});
+    put_state(on, server, health);
     put_number(on, BUSY, server, "in_flight");
     if (!is(health, "breaker", "closed"))
         put_said(on, (fl_span){0}, get(health, "error"));
     fl_table_end_row(&on->table);
 }
 
-static void make_server(sheet *on, fl_span server)
+/* One of the places where a server runs, whoever is on it. */
+static void make_replica(sheet *on, fl_span server, fl_span replica)
+{
+    fl_span place = get(replica, "replica");
+
+    put_server(on, server, place);
+    put(on, OWNER, "replica");
+    if (is_named(server)) {
+        put(on, OWNER, " ");
+        put_value(on, OWNER, place);
+    }
+    put_state(on, replica, replica);
+    put_number(on, BUSY, replica, "in_flight");
+    if (!is(replica, "state", "up"))
+        put_said(on, (fl_span){0}, get(replica, "error"));
+    fl_table_end_row(&on->table);
+}
+
+typedef void make_fn(sheet *on, fl_span server, fl_span part);
+
+/* Whether there were any. */
+static bool make_each(sheet *on, fl_span server, const char *key, make_fn *make)
 {
     fl_json_walk walk;
-    fl_json_member child;
+    fl_json_member part;
     bool any = false;
 
-    fl_json_walk_init(&walk, get(server, "children"));
-    for (; fl_json_walk_next(&walk, &child); any = true)
-        make_child(on, server, child.value);
-    if (!any)
+    fl_json_walk_init(&walk, get(server, key));
+    for (; fl_json_walk_next(&walk, &part); any = true)
+        make(on, server, part.value);
+    return any;
+}
+
+static void make_server(sheet *on, fl_span server)
+{
+    bool replicas = make_each(on, server, "replicas", make_replica);
+    bool children = make_each(on, server, "children", make_child);
+
+    if (!replicas && (!children || is(server, "state", "unavailable")))
         make_lonely(on, server);
 }
 

@@ -218,8 +218,7 @@ static void write_health(fl_report *report, const fl_route *route)
     fl_json_object_end(&report->writer);
 }
 
-/* An address, or a command. */
-static void write_place(fl_report *report, const char *label)
+void fl_report_place(fl_report *report, const char *label)
 {
     fl_address address;
 
@@ -232,7 +231,7 @@ static void write_place(fl_report *report, const char *label)
 static void write_replica(fl_report *report, const fl_health_report *replica)
 {
     fl_json_object(&report->writer);
-    write_place(report, replica->replica);
+    fl_report_place(report, replica->replica);
     write_word(report, "state", replica->state);
     fl_report_number(report, "weight", replica->weight);
     fl_report_number(report, "in_flight", replica->in_flight);

@@ -61,5 +61,7 @@ void fl_report_text(fl_report *report, const char *key, fl_span text,
 void fl_report_command(fl_report *report, const char *const *argv);
 void fl_report_url(fl_report *report, const char *key, const char *url,
                    uint16_t port);
+/* The member "replica": an address, or a command. */
+void fl_report_place(fl_report *report, const char *label);
 
 #endif

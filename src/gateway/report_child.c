@@ -252,6 +252,8 @@ static void write_child(fl_report *report, const fl_back *back)
     fl_json_object(to);
     write_process(report, link);
     write_owner(report, back);
+    if (back->route->replica_count > 1)
+        fl_report_place(report, back->replica->label);
     fl_json_key(to, "state");
     fl_json_string(to, state_of(back));
     fl_report_text(

@@ -195,6 +195,24 @@ def a_server_at_an_address_has_no_pid():
         require(one['statistics']['messages_in'] >= 2, one)
 
 
+def each_place_of_a_server_is_shown_as_it_is():
+    nowhere = 'tcp://127.0.0.1:9'
+    with runtime(), scripted('tcp', L4) as server, \
+            gateway(server, '--replica', nowhere, '--breaker-failures', '1',
+                    '--breaker-pause', '300', fronts=('tcp',)) as gate, \
+            gate.client('tcp', L4) as one, gate.client('tcp', L4) as two:
+        for client in (one, two):
+            client.begin()
+            client.call('echo', {'text': 'a'})
+        rows = [row.split() for row in table(gate).splitlines()]
+        state = {row[1]: row[3] for row in rows if row[2:3] == ['replica']}
+        equal(state, {server.target[0]: 'up', nowhere: 'down'})
+        equal({child['replica'] for child in children(gate)},
+              {server.target[0]})
+        require(any(row[1:2] == [server.target[0]] and 'ready' in row
+                    for row in rows), rows)
+
+
 def a_client_of_all_servers_is_one_of_each():
     with runtime(), scripted('stdio', L4) as one, \
             scripted('stdio', L4) as two, \
@@ -660,6 +678,7 @@ for one in (a_shared_child_is_listed,
             spares_and_single_requests_are_told_apart,
             servers_without_a_child_are_listed_too,
             a_server_at_an_address_has_no_pid,
+            each_place_of_a_server_is_shown_as_it_is,
             a_client_of_all_servers_is_one_of_each,
             what_a_server_can_do_and_what_was_said_is_told,
             the_last_line_of_stderr_is_shown,

@@ -56,6 +56,36 @@ static void test_ps_lines_up_what_it_shows(void **state)
            "9s      -         -     0  (refused)\n");
 }
 
+/* Though another has a child that is ready. */
+static void test_ps_shows_each_replica_as_it_is(void **state)
+{
+    (void)state;
+    expect("{\"pid\":42,\"version\":\"1\",\"uptime_ms\":0,\"clients\":1,"
+           "\"servers\":[{\"named\":false,\"name\":\"server\",\"url\":"
+           "\"tcp://a:1\",\"state\":\"ready\",\"replicas\":[{\"replica\":"
+           "\"tcp://a:1\",\"state\":\"down\",\"retry_ms\":8000,\"error\":"
+           "\"refused\",\"in_flight\":0},{\"replica\":\"tcp://b:1\","
+           "\"state\":\"up\",\"retry_ms\":0,\"error\":\"old\","
+           "\"in_flight\":1}],\"children\":[{\"replica\":\"tcp://b:1\","
+           "\"owner\":{\"kind\":\"shared\"},\"state\":\"ready\","
+           "\"in_flight\":1}]},"
+           "{\"named\":true,\"name\":\"n\",\"url\":\"tcp://c:1\","
+           "\"replicas\":[{\"replica\":\"tcp://c:1\",\"state\":"
+           "\"doubted\",\"error\":\"lost\",\"in_flight\":0}]}]}",
+           0,
+           "Gateway 42: fairlead 1, up 0s, 1 client\n"
+           "  PID  SERVER     OWNER              STATE    AGE  MEMORY  BUSY"
+           "  LAST STDERR LINE\n"
+           "    -  tcp://a:1  replica            down 8s    -       -     0"
+           "  (refused)\n"
+           "    -  tcp://b:1  replica            up         -       -     1"
+           "\n"
+           "    -  tcp://b:1  shared             ready      -       -     1"
+           "\n"
+           "    -  n          replica tcp://c:1  doubted    -       -     0"
+           "  (lost)\n");
+}
+
 static size_t widest(const char *text)
 {
     size_t most = 0;
@@ -79,6 +109,22 @@ static char *shown(const char *report, size_t columns)
     assert_int_equal(fl_ps_show(&to, fl_span_of(report), columns), FL_OK);
     fclose(to.file);
     return out;
+}
+
+static void test_ps_shows_an_open_breaker_beside_children(void **state)
+{
+    char *out =
+        shown("{\"servers\":[{\"named\":true,\"name\":\"files\",\"state\":"
+              "\"unavailable\",\"health\":{\"breaker\":\"open\","
+              "\"retry_ms\":9000,\"error\":\"it hangs\"},\"children\":"
+              "[{\"pid\":7,\"state\":\"ready\"}]}]}",
+              0);
+
+    (void)state;
+    assert_non_null(strstr(out, "ready"));
+    assert_non_null(strstr(out, "unavailable 9s"));
+    assert_non_null(strstr(out, "(it hangs)"));
+    free(out);
 }
 
 static void test_ps_fits_the_terminal_at_the_end_of_a_line(void **state)
@@ -235,6 +281,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ps_lines_up_what_it_shows),
+        cmocka_unit_test(test_ps_shows_each_replica_as_it_is),
+        cmocka_unit_test(test_ps_shows_an_open_breaker_beside_children),
         cmocka_unit_test(test_ps_fits_the_terminal_at_the_end_of_a_line),
         cmocka_unit_test(test_ps_cuts_names_where_there_is_little_room),
         cmocka_unit_test(test_ps_shows_no_control_character_of_others),
