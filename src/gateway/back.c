@@ -358,6 +358,7 @@ static void open_lane(fl_back *back)
 
     back->up = false;
     fl_health_tried(back->replica);
+    fl_whose_begins(&back->users);
     fl_buf_init(&text, KEY_MAX);
     fl_lane_hello hello = fl_back_hello(back, &text);
     back->lane = fl_lane_open(loop_of(back), back->replica->target.url,

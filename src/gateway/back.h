@@ -10,6 +10,7 @@
  *   back_hear.c   what comes back
  *   back_words.c  its first words and its last
  *   inquiry.c    what the server asks its clients
+ *   whose.c      whose it is what it says to nobody in particular
  *
  * A back outlives its lane: a child that dies is started again, after a while,
  * and what can be asked again is. Who leans on it is counted; one that nobody
@@ -24,6 +25,7 @@
 #include "base/numbers.h"
 #include "client/lane.h"
 #include "gateway/front.h"
+#include "gateway/whose.h"
 #include "io/timer.h"
 #include "transport/backoff.h"
 
@@ -58,8 +60,9 @@ struct fl_back {
     fl_timer late;   /* the lane is not ready by its end, and that is said */
     fl_timer turn;   /* somebody's has come: solo.h */
     fl_backoff backoff;
-    fl_error why;   /* it went last, */
-    fl_buf words;   /* and what it said last: {"stderr":[...]}, or empty */
+    fl_error why; /* it went last, */
+    fl_buf words; /* and what it said last: {"stderr":[...]}, or empty */
+    fl_users users;
     fl_level level; /* of its log, as we have set it, */
     bool has_level; /* if we have */
     bool own;       /* of one conversation: goes with it */

@@ -155,6 +155,7 @@ static fl_status note_sent(fl_errand *errand, uint64_t number)
         errand->method == FL_METHOD_LISTEN && errand->own == NULL;
     back->used = true;
     fl_health_tried(back->replica);
+    fl_whose_sent(errand);
     fl_list_remove(&errand->by_back);
     fl_list_append(&back->sent, &errand->by_back);
     fl_back_watch_time(back);
@@ -327,6 +328,7 @@ void fl_back_call_off(fl_errand *errand, fl_span reason)
 
     if (errand->number == 0 || back == NULL || !fl_back_is_ready(back))
         return;
+    fl_whose_stray(errand);
     fl_span number = fl_numbers_write(errand->number, text);
     if (fl_back_is_modern(back) && fl_lane_has_streams(back->lane)) {
         fl_lane_cancel(back->lane, number);

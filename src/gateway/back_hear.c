@@ -4,7 +4,7 @@
  * An answer has our number. Progress has it too, as its token; what a modern
  * server tells of changes has it as the subscription's id. All else says
  * nothing of whom it is for: changes of lists are for all, those of resources
- * for who subscribed, a log for the request it is most likely about.
+ * for who subscribed, a log for the only one it can be for (whose.h).
  */
 #include "adapt/adapt.h"
 #include "base/span.h"
@@ -344,19 +344,17 @@ static fl_front *only_front(const fl_back *back)
                : NULL;
 }
 
-/* To the only one it can be for. Otherwise it is most likely about the call
- * that is longest under way. */
+/* On the stream of a call of its client's, if there is one. */
 static void hear_log(fl_back *back, const fl_msg *msg)
 {
-    fl_front *only = only_front(back);
-    fl_errand *errand = fl_back_about(back);
+    fl_whose whose = fl_whose_log(back);
 
-    if (errand == NULL)
-        errand = fl_back_oldest(back, NULL, false);
-    if (errand != NULL && (only == NULL || errand->asker.front == only))
-        fl_cells_log(errand, msg);
-    else if (only != NULL)
-        say_to(only, msg);
+    if (whose.errand != NULL)
+        fl_cells_log(whose.errand, msg);
+    else if (whose.front == NULL)
+        fl_whose_withhold(back);
+    else if (fl_standing_wants_log(whose.front, msg))
+        say_to(whose.front, msg);
 }
 
 static void hear_changed(fl_back *back, fl_method method)

@@ -34,7 +34,7 @@ void fl_to_legacy_withdraws(fl_back *back, const fl_msg *msg);
 void fl_to_legacy_progress(fl_errand *errand, const fl_msg *msg);
 void fl_to_legacy_elicited(fl_back *back, const fl_msg *msg);
 
-/* A log message of a server, for whoever is most likely meant. */
+/* A log message of a server, for the client of this errand. */
 void fl_cells_log(fl_errand *errand, const fl_msg *msg);
 
 /* A list or a resource of a legacy server has changed: for modern listeners. */

@@ -210,6 +210,7 @@ void fl_errand_drop(fl_errand *errand)
     const fl_route *route =
         back != NULL ? back->route : errand->asker.front->route;
 
+    fl_whose_ended(errand);
     fl_cells_drop(errand);
     leave_front(errand);
     fl_list_remove(&errand->by_back);

@@ -288,7 +288,8 @@ static void write_clients(fl_report *report, const fl_route *route,
     fl_report_number(report, "in_flight", waiting);
 }
 
-static void write_stats(fl_report *report, const fl_link_stats *stats)
+static void write_stats(fl_report *report, const fl_route *route,
+                        const fl_link_stats *stats)
 {
     fl_json_key(&report->writer, "statistics");
     fl_json_object(&report->writer);
@@ -297,6 +298,7 @@ static void write_stats(fl_report *report, const fl_link_stats *stats)
     fl_report_number(report, "bytes_in", stats->bytes_in);
     fl_report_number(report, "bytes_out", stats->bytes_out);
     fl_report_number(report, "errors", stats->errors);
+    fl_report_number(report, "logs_withheld", route->withheld);
     fl_json_object_end(&report->writer);
 }
 
@@ -321,7 +323,7 @@ static void write_server(fl_report *report, const fl_route *route)
     write_replicas(report, route);
     write_clients(report, route, sum.parked);
     fl_report_number(report, "restarts", route->restarts);
-    write_stats(report, &sum.stats);
+    write_stats(report, route, &sum.stats);
     fl_report_children(report, route);
     fl_json_object_end(&report->writer);
 }

@@ -202,7 +202,7 @@ void fl_cells_log(fl_errand *errand, const fl_msg *msg)
     fl_front *front = errand->asker.front;
 
     if (!errand->asker.revision->legacy)
-        fl_verbosity_hear(errand->back, msg);
+        fl_verbosity_hear(errand, msg);
     else if (front->state == FL_FRONT_READY &&
              fl_standing_wants_log(front, msg) &&
              fl_errand_tell(errand, &msg->text, 1) != FL_OK)

@@ -1,9 +1,8 @@
 /*
  * verbosity.c - how much of its log a legacy server is to tell.
  *
- * A log message names no request. It goes to the oldest one in flight that
- * wants a log at all, and to nobody else: another's would tell him of what is
- * not his.
+ * A log message names no request. Of those of the client it is for (whose.h)
+ * it goes to the oldest in flight that wants a log at all.
  */
 #include "gateway/verbosity.h"
 
@@ -106,8 +105,9 @@ void fl_verbosity_want(fl_errand *errand)
 }
 
 /* The one on whose stream it came, if that is known; else the oldest. */
-static fl_errand *choose(const fl_back *back, fl_level *level)
+static fl_errand *choose(const fl_errand *of, fl_level *level)
 {
+    const fl_back *back = of->back;
     fl_errand *oldest = NULL, *about = fl_back_about(back);
     fl_level its;
 
@@ -117,7 +117,8 @@ static fl_errand *choose(const fl_back *back, fl_level *level)
     for (fl_list *node = back->sent.next; node != &back->sent;
          node = node->next) {
         fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
-        if (errand->number != 0 && level_of(errand, &its) &&
+        if (errand->number != 0 && errand->asker.front == of->asker.front &&
+            level_of(errand, &its) &&
             (oldest == NULL || errand->number < oldest->number)) {
             oldest = errand;
             *level = its;
@@ -126,10 +127,11 @@ static fl_errand *choose(const fl_back *back, fl_level *level)
     return oldest;
 }
 
-void fl_verbosity_hear(fl_back *back, const fl_msg *msg)
+void fl_verbosity_hear(fl_errand *of, const fl_msg *msg)
 {
     fl_level wanted_level = FL_LEVEL_EMERGENCY, level;
-    fl_errand *errand = choose(back, &wanted_level);
+    const fl_back *back = of->back;
+    fl_errand *errand = choose(of, &wanted_level);
 
     if (errand == NULL ||
         fl_levels_read(fl_json_get(msg->params, FL_SPAN("level")), &level) !=

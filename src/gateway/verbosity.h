@@ -23,8 +23,8 @@ void fl_verbosity_deinit(fl_verbosity *verbosity);
 /* A request is about to be sent: the server is told first, if need be. */
 void fl_verbosity_want(fl_errand *errand);
 
-/* A message of the log: to the request it is about, or the oldest that wants
- * any. */
-void fl_verbosity_hear(fl_back *back, const fl_msg *msg);
+/* A message of the log, for the client of this request: on the stream of the
+ * one it is about, or of that client's oldest that wants any. */
+void fl_verbosity_hear(fl_errand *of, const fl_msg *msg);
 
 #endif

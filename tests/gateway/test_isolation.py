@@ -18,7 +18,7 @@ from scenes import KEY, L4, MODERN
 FRONTS = ('stdio', 'tcp', 'unix', 'http', 'sse', 'ws')
 BACKS = ('stdio', 'tcp', 'http', 'sse', 'ws')
 STEPS = 4
-ADDRESS = {'one': '127.0.0.1', 'two': '127.0.0.2'}
+ADDRESSES = ('127.0.0.1', '127.0.0.2')
 OF = {'legacy': L4, 'modern': MODERN}
 
 
@@ -95,11 +95,14 @@ def check(client, other):
 
 def apart(standing, way, revision):
     gate, trouble = standing.get(), []
+    # Nobody has been there before under these names: the log of a call may
+    # trail it, and would be withheld from whoever comes right after.
+    names = [f'{name} by {way} {revision}' for name in ('one', 'two')]
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(gate.client(
             way, revision, name=name,
-            source=ADDRESS[name] if way != 'unix' else None))
-            for name in ('one', 'two')]
+            source=address if way != 'unix' else None))
+            for name, address in zip(names, ADDRESSES)]
         barrier = threading.Barrier(2)
         threads = [threading.Thread(target=converse, args=(
             client, barrier, trouble)) for client in clients]
@@ -108,7 +111,7 @@ def apart(standing, way, revision):
         for thread in threads:
             thread.join()
         require(not trouble, *trouble)
-        for client, other in zip(clients, ('two', 'one')):
+        for client, other in zip(clients, reversed(names)):
             check(client, other)
 
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""test_whose.py - what a server says and does not say to whom, when several
+clients share it: its log. Nobody gets another's.
+
+Prints TAP. FAIRLEAD names the program.
+"""
+import contextlib
+import sys
+
+from cases import fact, gateway, main
+from clients import text_of
+from flow import equal
+from puppets import theatre
+from scenes import KEY, L4, MODERN
+
+CAN = {'tools': {}, 'logging': {}}
+TOOL = {'name': 'x', 'arguments': {}}
+LOUD = {KEY + 'logLevel': 'debug'}
+
+
+def done(text):
+    return {'content': [{'type': 'text', 'text': text}]}
+
+
+def is_log(said):
+    return said.get('method') == 'notifications/message'
+
+
+def log(puppet, text):
+    puppet.say(method='notifications/message',
+               params={'level': 'warning', 'data': text})
+
+
+def start(client, puppet):
+    number = client.request('tools/call', TOOL,
+                            meta=LOUD if client.modern else None)
+    return number, puppet.hear('tools/call')['id']
+
+
+@contextlib.contextmanager
+def two(server, way, revision, *options):
+    """Clients that cannot be told apart by what they say of themselves."""
+    with gateway(server, *options, fronts=(way,)) as gate, \
+            gate.client(way, revision, name='same') as one, \
+            gate.client(way, revision, name='same') as other:
+        for client in (one, other):
+            client.begin()
+        yield one, other
+
+
+def a_log_is_not_for_who_waits_longest(way, revision, *options):
+    with theatre() as stage:
+        stage.open_each(CAN)
+        with two(stage, way, revision, *options) as (one, other):
+            if revision == MODERN:
+                one.request('tools/list')  # so that there is a server
+            while not stage.cast:
+                one.never(lambda said: False, '', 0.05)
+            puppet, = stage.cast
+            first, slow = start(one, puppet)
+            second, quick = start(other, puppet)
+            log(puppet, 'the card of the other')
+            puppet.say(id=quick, result=done('other'))
+            log(puppet, 'the card of the other, once more')
+            equal(text_of(other.answer(second)['result']), 'other')
+            puppet.say(id=slow, result=done('one'))
+            equal(text_of(one.answer(first)['result']), 'one')
+            equal(len(stage.cast), 1, 'servers')
+            for client in (one, other):
+                client.never(is_log, 'a log that may be the other\'s')
+
+
+fact('a log is not for who waits longest: sessions of one address',
+     lambda: a_log_is_not_for_who_waits_longest('http', L4))
+fact('a log is not for who waits longest: connections, --child shared',
+     lambda: a_log_is_not_for_who_waits_longest(
+         'tcp', L4, '--child', 'shared'))
+fact('a log is not for who waits longest: modern connections',
+     lambda: a_log_is_not_for_who_waits_longest(
+         'tcp', MODERN, '--child', 'shared'))
+
+
+if __name__ == '__main__':
+    sys.exit(main())
