@@ -73,7 +73,10 @@ void fl_back_fail_with(fl_errand *errand, const fl_error *why, fl_span data,
 
 void fl_back_fail(fl_errand *errand, const fl_error *why)
 {
-    fl_back_fail_with(errand, why, fl_buf_view(&errand->back->words), 0);
+    fl_span words = fl_buf_view(&errand->back->words);
+
+    fl_back_fail_with(errand, why,
+                      fl_whose_words(errand) ? words : (fl_span){0}, 0);
 }
 
 static void lose_parked(fl_back *back, const fl_error *why)

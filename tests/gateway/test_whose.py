@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """test_whose.py - what a server says and does not say to whom, when several
-clients share it: its log. Nobody gets another's.
+clients share it: its log, its last words on stderr. Nobody gets another's.
 
 Prints TAP. FAIRLEAD names the program.
 """
 import contextlib
 import sys
 
-from cases import fact, gateway, main
+from cases import Scripted, fact, gateway, main
 from clients import text_of
-from flow import equal
+from flow import equal, require
 from puppets import theatre
 from scenes import KEY, L4, MODERN
 
@@ -78,6 +78,62 @@ fact('a log is not for who waits longest: connections, --child shared',
 fact('a log is not for who waits longest: modern connections',
      lambda: a_log_is_not_for_who_waits_longest(
          'tcp', MODERN, '--child', 'shared'))
+
+
+# It says on stderr what it is asked to do, and dies of one thing.
+MORTAL = '''
+import json, os, sys
+for line in sys.stdin:
+    one = json.loads(line)
+    if one['method'] == 'initialize':
+        said = {'result': {'protocolVersion': '2025-11-25', 'capabilities':
+                {'tools': {}}, 'serverInfo': {'name': 'm', 'version': '1'}}}
+    elif one['method'] == 'tools/call':
+        name = one['params']['name']
+        sys.stderr.write(name + chr(10))
+        sys.stderr.flush()
+        if name == 'die':
+            os._exit(1)
+        continue
+    elif 'id' in one:
+        said = {'error': {'code': -32601, 'message': 'what?'}}
+    else:
+        continue
+    print(json.dumps({'jsonrpc': '2.0', 'id': one['id'], **said}), flush=True)
+'''
+
+
+def last_words_are_not_for_strangers(way, *options, shown):
+    server = Scripted(['--', sys.executable, '-S', '-E', '-c', MORTAL],
+                      '/dev/null')
+    with two(server, way, L4, *options) as (one, other):
+        first = one.request('tools/call', {'name': 'the card of one'})
+        one.request('ping')  # so that it is there before the other's
+        second = other.request('tools/call', {'name': 'die'})
+        for client, number in ((one, first), (other, second)):
+            error = client.answer(number)['error']
+            equal(error['code'], -32603)
+            equal('stderr' in error.get('data', {}), shown, error)
+
+
+fact('who shares a server with strangers is not shown its last words',
+     lambda: last_words_are_not_for_strangers(
+         'tcp', '--child', 'shared', shown=False))
+fact('who shares it with himself is',
+     lambda: last_words_are_not_for_strangers('http', shown=True))
+
+
+def a_lone_client_is_shown_them():
+    server = Scripted(['--', sys.executable, '-S', '-E', '-c', MORTAL],
+                      '/dev/null')
+    with gateway(server, '--child', 'shared', fronts=('tcp',)) as gate, \
+            gate.client('tcp', L4, name='one') as one:
+        one.begin()
+        error = one.answer(one.request('tools/call', {'name': 'die'}))['error']
+        require('die' in error['data']['stderr'], error)
+
+
+fact('who is alone with it is, too', a_lone_client_is_shown_them)
 
 
 if __name__ == '__main__':
