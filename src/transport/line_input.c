@@ -3,7 +3,9 @@
  *
  * A message that lies whole inside a read is never copied. A bad line costs
  * that line: a client is told what was wrong with it, a server's stray output
- * is logged and skipped.
+ * is logged and skipped. If what is too long was an answer, whoever waits for
+ * it is told: its id is in the first bytes of the line or in the last, and
+ * these are kept (rpc/edges.h).
  *
  * A server's link whose output is at the high water mark takes nothing in, in
  * the middle of a read if need be: the rest of the read is held, and taken up
@@ -18,9 +20,11 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "io/loop.h"
+#include "rpc/edges.h"
 #include "rpc/error.h"
 #include "transport/link_input.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { HELD_MAX = 1 << 20 }; /* a read is 64 KiB, a few TLS records more */
@@ -42,6 +46,74 @@ static void refuse_size(fl_line_link *line)
     if (line->link.server)
         fl_line_link_complain(line, FL_RPC_MESSAGE_TOO_LARGE, (fl_span){0},
                               (fl_span){data, (size_t)n});
+}
+
+/* In place of the answer that was too long. */
+static void answer_lost(fl_line_link *line, const fl_edges *lost)
+{
+    uint64_t id = fl_edges_answers(lost);
+    char text[256];
+    fl_msg msg;
+    fl_msg_fault fault;
+    int n =
+        snprintf(text, sizeof text,
+                 "{\"jsonrpc\":\"2.0\",\"id\":%" PRIu64
+                 ",\"error\":{\"code\":%d,\"message\":\"the answer is longer "
+                 "than a message may be: see --max-message\",\"data\":"
+                 "{\"limit\":%zu}}}",
+                 id, FL_RPC_INTERNAL_ERROR, line->settings->max_message);
+
+    if (id != 0 &&
+        fl_msg_read((fl_span){text, (size_t)n}, &msg, &fault) == FL_OK)
+        fl_link_deliver(&line->link, &msg);
+}
+
+/* More of a line that is skipped. True: it ends there. */
+static bool follow_lost(fl_line_link *line, fl_span *in)
+{
+    size_t len = fl_lines_find_end(*in);
+    fl_span skipped = {in->ptr, len < in->len ? len + 1 : len}, none;
+    fl_edges *lost = line->lost;
+
+    fl_edges_add(lost, (fl_span){in->ptr, len});
+    if (len == in->len)
+        return false;
+    *in = fl_span_from(*in, skipped.len);
+    (void)!fl_lines_next(&line->lines, &skipped, &none);
+    line->lost = NULL;
+    answer_lost(line, lost);
+    fl_mem_free(lost);
+    return true;
+}
+
+/* Only where what was held and what has come may be too much for a line. */
+static void keep_start(const fl_line_link *line, fl_span in, fl_edges *edges)
+{
+    fl_span held = fl_lines_held(&line->lines);
+
+    edges->start_len = edges->end_len = 0;
+    if (line->link.server || line->lost != NULL ||
+        held.len + in.len <= line->settings->max_message)
+        return;
+    if (in.len > 0 && in.ptr[0] == '\n') /* of the CRLF before */
+        in = fl_span_from(in, 1);
+    fl_edges_add(edges, held);
+    fl_edges_add(edges, (fl_span){in.ptr, fl_lines_find_end(in)});
+}
+
+/* A line of a server's was too long; if it goes on, so does the search for its
+ * id. */
+static void lose_line(fl_line_link *line, const fl_edges *edges, bool ended)
+{
+    if (line->link.server || line->link.state != FL_LINK_ACTIVE)
+        return;
+    if (ended) {
+        answer_lost(line, edges);
+        return;
+    }
+    line->lost = fl_mem_alloc(sizeof *line->lost);
+    if (line->lost != NULL)
+        *line->lost = *edges;
 }
 
 static fl_span trim(fl_span text)
@@ -106,19 +178,38 @@ bool fl_line_input_is_full(const fl_line_link *line)
     return fl_stream_pending(line->stream) >= line->settings->high_water;
 }
 
+static bool is_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* One line, if it has ended. */
+static fl_status feed_line(fl_line_link *line, fl_span *in)
+{
+    fl_edges edges;
+    fl_span text;
+    const char *from = in->ptr;
+
+    keep_start(line, *in, &edges);
+    fl_status rc = fl_lines_next(&line->lines, in, &text);
+    if (rc != FL_AGAIN)
+        take(line, rc, text);
+    if (rc == FL_E_TOO_BIG)
+        lose_line(line, &edges, in->ptr > from && is_end(in->ptr[-1]));
+    return rc;
+}
+
 static void feed(fl_line_link *line, fl_span in)
 {
-    fl_span text;
-
     while (line->link.state == FL_LINK_ACTIVE) {
         if (in.len > 0 && line->link.server && fl_line_input_is_full(line)) {
             hold(line, in);
             return;
         }
-        fl_status rc = fl_lines_next(&line->lines, &in, &text);
-        if (rc == FL_AGAIN)
+        if (line->lost != NULL && follow_lost(line, &in))
+            continue;
+        if (feed_line(line, &in) == FL_AGAIN)
             break;
-        take(line, rc, text);
     }
     fl_lines_rest(&line->lines);
 }
@@ -148,6 +239,8 @@ void fl_line_input_resume(fl_line_link *line)
 
 void fl_line_input_forget(fl_line_link *line)
 {
+    fl_mem_free(line->lost);
+    line->lost = NULL;
     if (line->held == NULL)
         return;
     fl_buf_reset(line->held);

@@ -15,7 +15,7 @@ void fl_line_input_take(fl_line_link *line, fl_span bytes);
 /* There is room again for answers: takes up what was held. */
 void fl_line_input_resume(fl_line_link *line);
 
-/* Drops what was held, if anything. */
+/* Drops what was held, and what was kept of a line that was skipped. */
 void fl_line_input_forget(fl_line_link *line);
 
 /* No more bytes will come: what is left counts as a line. */

@@ -56,7 +56,9 @@ struct fl_line_link {
     const fl_line_settings *settings;
     fl_stream *stream; /* NULL while there is none */
     fl_lines lines;
-    fl_buf *held;     /* input kept while the peer does not read; or NULL */
+    fl_buf *held; /* input kept while the peer does not read; or NULL */
+    struct fl_edges *lost; /* a line of a server's that is being skipped; or
+                              NULL */
     fl_error *why;    /* why it is closing; NULL: we said so, or no memory */
     fl_timer timer;   /* lease, idle, drain, retry, or the last breath */
     fl_status failed; /* what went wrong, in a word */

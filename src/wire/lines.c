@@ -215,6 +215,11 @@ fl_status fl_lines_finish(fl_lines *lines, fl_span *line)
     return rest.len > 0 ? deliver(lines, rest, line) : FL_END;
 }
 
+fl_span fl_lines_held(const fl_lines *lines)
+{
+    return (fl_span){lines->buf, lines->len};
+}
+
 void fl_lines_rest(fl_lines *lines)
 {
     if (lines->len == 0)

@@ -66,6 +66,10 @@ FL_MUST_USE fl_status fl_lines_finish(fl_lines *lines, fl_span *line);
  */
 void fl_lines_rest(fl_lines *lines);
 
+/* The start of a line whose end has not come yet; good until the next call.
+ * Empty if there is none, or it was given up. */
+fl_span fl_lines_held(const fl_lines *lines);
+
 /* How many bytes come before the first LF or CR; in.len if there is none. */
 size_t fl_lines_find_end(fl_span in);
 

@@ -415,6 +415,43 @@ static void test_line_input_of_a_client_skips_in_silence(void **state)
     end();
 }
 
+enum { SHORT = 300 };
+
+static void start_short(void *user)
+{
+    (void)user;
+    begin_as(false, SHORT);
+}
+
+static const chop_reader short_reader = {start_short, chop_piece, chop_end};
+
+static void check_lost(const char *before, const char *after)
+{
+    static char text[5 * SHORT];
+    int n = snprintf(text, sizeof text, "%s%0*d%s\r\n%s%0*d%s\r\n%s\n", before,
+                     2 * SHORT, 0, after, before, SHORT, 0, after,
+                     ANSWER("8", "[]"));
+    fl_span all = {text, (size_t)n};
+    const char *heard = chop_run(&short_reader, NULL, all, 0, all.len);
+
+    const char *first = strstr(heard, "\"id\":7,\"error\":{\"code\":-32603,");
+
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, "\"id\":7,\"error\":"));
+    assert_non_null(strstr(heard, "--max-message"));
+    assert_non_null(strstr(heard, "\"limit\":300"));
+    assert_non_null(strstr(heard, ANSWER("8", "[]")));
+    chop(&short_reader, NULL, all, NULL);
+}
+
+/* Wherever its id is, and once more. What comes after it is heard as ever. */
+static void test_line_input_answer_past_the_limit_fails_at_once(void **state)
+{
+    (void)state;
+    check_lost("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":[\"", "\"]}");
+    check_lost("{\"result\":[\"", "\"],\"jsonrpc\":\"2.0\",\"id\":7}");
+}
+
 enum { ASKED = 4000, ANSWER_ROOM = 1000 };
 
 /* Asks as long as there is room in the socket, and never reads. */
@@ -563,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_line_input_says_where_a_line_goes_wrong),
         cmocka_unit_test(test_line_input_never_answers_a_bad_response),
         cmocka_unit_test(test_line_input_of_a_client_skips_in_silence),
+        cmocka_unit_test(test_line_input_answer_past_the_limit_fails_at_once),
         cmocka_unit_test(test_line_input_stops_serving_a_peer_that_never_reads),
         cmocka_unit_test(test_line_input_held_back_comes_before_the_end),
         cmocka_unit_test(test_line_input_link_to_a_dead_reader_is_closed),
