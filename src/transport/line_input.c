@@ -130,6 +130,8 @@ static void take_line(fl_line_link *line, fl_span text)
     fl_msg_fault fault;
 
     text = trim(text);
+    if (fl_span_starts(text, FL_SPAN("\xEF\xBB\xBF")))
+        text = fl_span_from(text, 3); /* a byte order mark: RFC 8259 8.1 */
     if (text.len == 0)
         return;
     if (fl_msg_read(text, &msg, &fault) == FL_OK)

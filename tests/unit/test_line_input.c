@@ -452,6 +452,21 @@ static void test_line_input_answer_past_the_limit_fails_at_once(void **state)
     check_lost("{\"result\":[\"", "\"],\"jsonrpc\":\"2.0\",\"id\":7}");
 }
 
+static void test_line_input_skips_a_byte_order_mark(void **state)
+{
+    static const char text[] = "\xEF\xBB\xBF" ASK(
+        "1", "[]") "\r\n" //
+                   "\xEF\xBB\xBF\n\xEF\xBB\xBF" ASK("2", "[]") "\n";
+
+    (void)state;
+    begin();
+    PUT("\xEF\xBB\xBF" ASK("1", "[]") "\n");
+    raw_hears(&peer, ANSWER("1", "[]"));
+    assert_int_equal(in.line.link.stats.errors, 0);
+    end();
+    check_chopped(text, sizeof text - 1);
+}
+
 enum { ASKED = 4000, ANSWER_ROOM = 1000 };
 
 /* Asks as long as there is room in the socket, and never reads. */
@@ -601,6 +616,7 @@ int main(void)
         cmocka_unit_test(test_line_input_never_answers_a_bad_response),
         cmocka_unit_test(test_line_input_of_a_client_skips_in_silence),
         cmocka_unit_test(test_line_input_answer_past_the_limit_fails_at_once),
+        cmocka_unit_test(test_line_input_skips_a_byte_order_mark),
         cmocka_unit_test(test_line_input_stops_serving_a_peer_that_never_reads),
         cmocka_unit_test(test_line_input_held_back_comes_before_the_end),
         cmocka_unit_test(test_line_input_link_to_a_dead_reader_is_closed),
