@@ -36,12 +36,14 @@ static fl_log *log_of(const fl_line_link *line)
 
 static void refuse_size(fl_line_link *line)
 {
+    fl_link_info info;
     char data[64];
     int n = snprintf(data, sizeof data, "{\"limit\":%zu}",
                      line->settings->max_message);
 
     line->link.stats.errors++;
     fl_log_say(log_of(line), FL_LOG_WARN, "message longer than the limit",
+               fl_link_named(&line->link, &info),
                fl_log_int("limit", (int64_t)line->settings->max_message));
     if (line->link.server)
         fl_line_link_complain(line, FL_RPC_MESSAGE_TOO_LARGE, (fl_span){0},

@@ -51,6 +51,13 @@ void fl_link_turn_away(fl_link *link, fl_span id, const char *reason)
     answer(link, id, FL_RPC_BUSY, reason, (fl_span){0});
 }
 
+fl_log_field fl_link_named(const fl_link *link, fl_link_info *info)
+{
+    fl_link_get_info(link, info);
+    return fl_log_text(link->server ? "peer" : "server",
+                       fl_span_of(info->peer));
+}
+
 /* The first few, and after that when their number has doubled: a peer that
  * sends nothing else shall not fill the disk. */
 static bool is_news(uint32_t errors)
@@ -61,9 +68,11 @@ static bool is_news(uint32_t errors)
 void fl_link_refuse(fl_link *link, fl_span text, const fl_msg *msg,
                     const fl_msg_fault *fault)
 {
+    fl_link_info info;
+
     if (is_news(link->stats.errors))
         fl_log_say(fl_loop_log(link->loop), FL_LOG_WARN,
-                   "line is not a message, skipped",
+                   "line is not a message, skipped", fl_link_named(link, &info),
                    fl_log_text("reason", fl_span_of(fault->what)),
                    fl_log_int("offset", (int64_t)fault->at),
                    fl_log_int("errors", (int64_t)link->stats.errors + 1),

@@ -5,10 +5,14 @@
 #ifndef FL_TRANSPORT_LINK_INPUT_H
 #define FL_TRANSPORT_LINK_INPUT_H
 
+#include "base/log.h"
 #include "transport/link.h"
 
 /* Counts it and gives it to the link's owner, who may close the link. */
 void fl_link_deliver(fl_link *link, const fl_msg *msg);
+
+/* Who is at the other end, for the log; `info` holds the name. */
+fl_log_field fl_link_named(const fl_link *link, fl_link_info *info);
 
 /* fl_msg_read() has said what is wrong with `text`: logs it and, if the peer is
  * a client, tells it. */

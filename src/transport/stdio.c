@@ -19,7 +19,7 @@ const fl_transport fl_transport_stdio = {
     .answer = fl_line_link_answer,
     .close = fl_line_link_close,
     .free = fl_line_link_free,
-    .info = fl_line_link_info,
+    .info = fl_stdio_info,
     .operate = fl_stdio_operate,
     .released = fl_line_link_released,
 };

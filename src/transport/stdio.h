@@ -21,6 +21,8 @@ FL_MUST_USE fl_status fl_stdio_connect(fl_loop *loop, const fl_address *address,
                                        const fl_options *options,
                                        const fl_link_events *events, void *user,
                                        fl_link **out, fl_error *error);
+/* Of a child the name is that of the server, or its command. */
+void fl_stdio_info(const fl_link *link, fl_link_info *info);
 FL_MUST_USE fl_status fl_stdio_operate(fl_link *link, const char *operation,
                                        fl_buf *answer);
 

@@ -288,6 +288,16 @@ fl_status fl_stdio_connect(fl_loop *loop, const fl_address *address,
     return rc;
 }
 
+void fl_stdio_info(const fl_link *link, fl_link_info *info)
+{
+    const child_link *self = (const child_link *)link;
+
+    fl_line_link_info(link, info);
+    if (!link->server)
+        snprintf(info->peer, sizeof info->peer, "%s",
+                 self->label[0] != '\0' ? self->label : self->command);
+}
+
 fl_status fl_stdio_operate(fl_link *link, const char *operation, fl_buf *answer)
 {
     const child_link *self = (const child_link *)link;

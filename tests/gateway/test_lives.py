@@ -169,6 +169,49 @@ def a_hello_that_cannot_be_told_takes_nobody_along():
             equal(one.answer(number)['error']['code'], -32603)
 
 
+def told(gate, words):
+    """The line of its log with these words."""
+    found = []
+
+    def look():
+        found[:] = [line for line in gate.demo.lines if words in line]
+        return found
+    until(look, f'the gateway to say: {words}')
+    require(len(found) == 1, 'it was said more than once', found)
+    return json.loads(found[0])
+
+
+def an_answer_that_is_too_long_fails_its_call(order):
+    """Long before its time runs out."""
+    with theatre() as stage, door(one=stage) as gate, \
+            Http(path_of(gate, 'one'), MODERN, name='one') as one:
+        number = one.request('tools/call', {'name': 'x', 'arguments': {}})
+        puppet = stage.next().open({'tools': {}})
+        said = {'jsonrpc': '2.0', 'id': puppet.hear('tools/call')['id'],
+                'result': done('x' * (LARGEST + 1))}
+        puppet.raw(json.dumps({key: said[key] for key in order}).encode())
+        error = one.answer(number)['error']
+        equal((error['code'], error['data']), (-32603, {'limit': LARGEST}))
+        require('--max-message' in error['message'], error)
+        equal(told(gate, 'longer than the limit')['server'], 'one')
+        number = one.request('tools/call', {'name': 'x', 'arguments': {}})
+        puppet.say(id=puppet.hear('tools/call')['id'], result=done('short'))
+        equal(text_of(one.answer(number)['result']), 'short')
+
+
+def the_log_says_who_is_at_fault():
+    with theatre() as stage, theatre() as other, \
+            door(one=stage, two=other) as gate, \
+            Http(path_of(gate, 'two'), MODERN, name='one') as one:
+        number = one.request('tools/call', {'name': 'x', 'arguments': {}})
+        puppet = other.next().open({'tools': {}})
+        call = puppet.hear('tools/call')['id']
+        puppet.raw(b'hello')
+        equal(told(gate, 'is not a message')['server'], 'two')
+        puppet.say(id=call, result=done('here'))
+        equal(text_of(one.answer(number)['result']), 'here')
+
+
 if __name__ == '__main__':
     fact('an answer that was kept finds its own client after a restart',
          a_kept_answer_finds_its_own_client)
@@ -185,4 +228,9 @@ if __name__ == '__main__':
          who_waits_for_a_child_of_a_server_that_came_later_gets_one)
     fact('a hello that cannot be told takes nobody along',
          a_hello_that_cannot_be_told_takes_nobody_along)
+    for one_order in (('jsonrpc', 'id', 'result'), ('result', 'jsonrpc', 'id')):
+        fact(f'an answer that is too long fails its call: {one_order[-1]} last',
+             lambda order=one_order:
+             an_answer_that_is_too_long_fails_its_call(order))
+    fact('the log says which server is at fault', the_log_says_who_is_at_fault)
     sys.exit(main())
