@@ -2,10 +2,12 @@
  * client_hear.c - what a client makes of what its server says.
  *
  * Answers and progress find their request by id; whatever answers nothing is
- * dropped, for it is late or a mistake, and neither is ours to mend.
+ * dropped, for it is late or a mistake, and neither is ours to mend. A mistake
+ * is logged: to whoever waits for the right answer, it is the only trace.
  */
 #include "client/client.h"
 
+#include "base/numbers.h"
 #include "base/span.h"
 #include "base/status.h"
 #include "client/client_steps.h"
@@ -34,10 +36,20 @@ static void answer_request(fl_client *client, fl_request *request,
     fl_buf_reset(&text);
 }
 
+/* It is of no request that there ever was. */
+static bool is_unasked(const fl_client *client, fl_span id)
+{
+    uint64_t number = fl_numbers_read(id);
+
+    return number == 0 || number > client->requests.last_id;
+}
+
 static void on_response(fl_client *client, const fl_msg *msg)
 {
     fl_request *request = fl_requests_find(&client->requests, msg->id);
 
+    if (request == NULL && is_unasked(client, msg->id))
+        fl_link_unasked(client->link, msg->id);
     if (request == NULL && client->lane != NULL)
         client->lane->on_message(client->user, msg, (fl_reply){0});
     if (request == NULL || !request->sent || request->ending != FL_OK)

@@ -222,6 +222,10 @@ static void hear_answer(fl_back *back, const fl_msg *msg)
         fl_backoff_reset(&back->backoff);
     }
     if (errand == NULL) { /* late: whoever asked does not wait any more */
+        fl_log_say(fl_loop_log(back->route->gateway->loop), FL_LOG_DEBUG,
+                   "an answer that nobody waits for any more",
+                   fl_log_text("server", fl_span_of(back->route->name)),
+                   fl_log_text("id", msg->id));
         fl_drive_disown(back, msg);
         return;
     }

@@ -195,6 +195,10 @@ fl_span fl_link_about(const fl_link *link);
  * never FL_E_CLOSED or FL_E_CANCELLED: those are of our own doing. */
 const fl_error *fl_link_blame(const fl_link *link);
 
+/* The answer that came has an id that we have given to no request: it is
+ * counted, and logged, if there were not many before. */
+void fl_link_unasked(fl_link *link, fl_span id);
+
 /* Lets what was accepted leave, then closes. Harmless twice. */
 void fl_link_close(fl_link *link);
 

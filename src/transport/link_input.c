@@ -65,6 +65,19 @@ static bool is_news(uint32_t errors)
     return errors < LOGGED || (errors & (errors - 1)) == 0;
 }
 
+void fl_link_unasked(fl_link *link, fl_span id)
+{
+    fl_link_info info;
+
+    if (is_news(link->stats.errors))
+        fl_log_say(fl_loop_log(link->loop), FL_LOG_WARN,
+                   "an answer to a request that nobody made",
+                   fl_link_named(link, &info),
+                   fl_log_int("errors", (int64_t)link->stats.errors + 1),
+                   fl_log_text("id", id));
+    link->stats.errors++;
+}
+
 void fl_link_refuse(fl_link *link, fl_span text, const fl_msg *msg,
                     const fl_msg_fault *fault)
 {

@@ -208,6 +208,10 @@ def the_log_says_who_is_at_fault():
         call = puppet.hear('tools/call')['id']
         puppet.raw(b'hello')
         equal(told(gate, 'is not a message')['server'], 'two')
+        puppet.say(id=call + 7, result=done('of nobody'))
+        line = told(gate, 'that nobody made')
+        equal((line['level'], line['server'], line['id']),
+              ('warn', 'two', str(call + 7)))
         puppet.say(id=call, result=done('here'))
         equal(text_of(one.answer(number)['result']), 'here')
 
