@@ -64,7 +64,7 @@ static uint64_t client_of(fl_users *users, const fl_front *front)
 static bool counts(const fl_errand *errand)
 {
     return errand->back != NULL && errand->own == NULL && errand->number != 0 &&
-           errand->asker.front != NULL && errand->method != FL_METHOD_LISTEN &&
+           errand->method != FL_METHOD_LISTEN &&
            errand->method != FL_METHOD_PING;
 }
 
@@ -83,13 +83,22 @@ static void extend(fl_trail trails[2], uint64_t client, uint64_t until_ms)
     }
 }
 
+/* Of one that was parked nobody knows any more, unless there was but one. */
+static uint64_t asker_of(const fl_errand *errand)
+{
+    fl_users *users = &errand->back->users;
+
+    if (errand->asker.front != NULL)
+        return client_of(users, errand->asker.front);
+    return users->several ? UINT64_MAX : users->client;
+}
+
 static void leave_trail(fl_errand *errand, uint64_t ms)
 {
     fl_back *back = errand->back;
 
     if (counts(errand) && !back->own)
-        extend(back->users.trails, client_of(&back->users, errand->asker.front),
-               now_of(back) + ms);
+        extend(back->users.trails, asker_of(errand), now_of(back) + ms);
 }
 
 void fl_whose_stray(fl_errand *errand)
@@ -109,14 +118,18 @@ void fl_whose_sent(fl_errand *errand)
     if (errand->asker.front == NULL || errand->back->own)
         return;
     uint64_t user = user_of(users, errand->asker.front);
+    uint64_t client = client_of(users, errand->asker.front);
     users->many = users->many || (users->only != 0 && users->only != user);
+    users->several =
+        users->several || (users->client != 0 && users->client != client);
     users->only = user;
+    users->client = client;
 }
 
 void fl_whose_begins(fl_users *users)
 {
-    users->only = 0;
-    users->many = false;
+    users->only = users->client = 0;
+    users->many = users->several = false;
 }
 
 bool fl_whose_words(const fl_errand *errand)
@@ -134,12 +147,18 @@ static fl_front *first_of(const fl_back *back)
     return FL_LIST_ENTRY(back->fronts.next, fl_front, by_back);
 }
 
+/* What is parked runs on, for a client that is to come back: which is another,
+ * unless this is the only one that there has ever been. */
+static bool is_parked_by_others(const fl_back *back, const fl_front *front)
+{
+    return !fl_list_empty(&back->parked) &&
+           (front == NULL || is_stateless(front) || back->users.several);
+}
+
 /* False: there are several. `front` is NULL if there is none. */
 static bool find_busy(const fl_back *back, fl_front **front)
 {
     *front = NULL;
-    if (!fl_list_empty(&back->parked))
-        return false; /* it runs on for a client that is to come back */
     for (fl_list *node = back->sent.next; node != &back->sent;
          node = node->next) {
         const fl_errand *errand = FL_LIST_ENTRY(node, fl_errand, by_back);
@@ -150,7 +169,7 @@ static bool find_busy(const fl_back *back, fl_front **front)
             return false;
         *front = errand->asker.front;
     }
-    return true;
+    return !is_parked_by_others(back, *front);
 }
 
 static bool is_trailed_by_others(fl_back *back, const fl_front *front)

@@ -35,6 +35,8 @@ typedef struct fl_users {
     uint64_t only;      /* the user who has asked this server something; 0:
                            nobody has */
     bool many;          /* ... several have */
+    bool several;       /* clients have, of one user or of many */
+    uint64_t client;    /* the last of them */
     uint64_t front;     /* one of them, by its number, */
     uint64_t user;      /* and who that is */
 } fl_users;

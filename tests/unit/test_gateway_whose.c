@@ -175,6 +175,52 @@ static void test_whose_modern_request_hears_its_own_alone(void **state)
     nobody_hears(LOG("error", "the card of two"));
 }
 
+#define ELICIT                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\","     \
+    "\"params\":{\"message\":\"?\",\"requestedSchema\":{\"type\":\"object\","  \
+    "\"properties\":{}}}}"
+
+/* The server has a call of a modern client's. */
+static int begin_modern(void **state)
+{
+    (void)state;
+    host_open(&(fl_upstream){.child = FL_CHILD_SHARED});
+    raw_take(&second, host.loop, raw_dial(fl_gateway_port(host.gateway)));
+    raw_say(&host.client, MODERN("4", "first", "debug"));
+    host_welcome("2025-06-18", "{\"tools\":{},\"logging\":{}}");
+    raw_hears_part(&host.server, "logging/setLevel");
+    raw_hears_part(&host.server, "tools/call");
+    return 0;
+}
+
+/* Its client's user is asked something, and takes his time. */
+static void park(void)
+{
+    raw_say(&host.server, ELICIT);
+    host_wait(0);
+    host_wait(20);
+    raw_hears_part(&host.client, "input_required");
+}
+
+static void test_whose_parked_call_is_no_strangers(void **state)
+{
+    (void)state;
+    park();
+    raw_say(&host.client, MODERN("5", "x", "debug"));
+    raw_hears_part(&host.server, "tools/call");
+    raw_say(&host.server, LOG("info", "of one"));
+    raw_hears_part(&host.client, "of one");
+}
+
+static void test_whose_parked_call_may_be_told_of(void **state)
+{
+    (void)state;
+    park();
+    raw_say(&second, MODERN("5", "x", "debug"));
+    raw_hears_part(&host.server, "tools/call");
+    nobody_hears(LOG("warning", "the card of one"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +236,10 @@ int main(void)
                                         begin_both, finish),
         cmocka_unit_test_setup_teardown(
             test_whose_modern_request_hears_its_own_alone, begin, finish),
+        cmocka_unit_test_setup_teardown(test_whose_parked_call_is_no_strangers,
+                                        begin_modern, finish),
+        cmocka_unit_test_setup_teardown(test_whose_parked_call_may_be_told_of,
+                                        begin_modern, finish),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
