@@ -210,10 +210,14 @@ static void say_gone(const fl_back *back)
 /* Nobody is made to wait for a server that fails again and again. */
 static void note_failure(fl_back *back)
 {
+    fl_error why = back->why;
+
+    if (back->users.only != 0) /* it may be about a call: not for all to know */
+        fl_whose_hush(&why);
     if (is_its_own_loss(back))
-        fl_health_lost_one(back->replica, &back->why);
+        fl_health_lost_one(back->replica, &why);
     else
-        fl_health_lost(back->replica, &back->why);
+        fl_health_lost(back->replica, &why);
     if (!fl_health_has_hope(back->route))
         fl_back_fail_waiting(back, &back->why);
 }

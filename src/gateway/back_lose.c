@@ -74,9 +74,14 @@ void fl_back_fail_with(fl_errand *errand, const fl_error *why, fl_span data,
 void fl_back_fail(fl_errand *errand, const fl_error *why)
 {
     fl_span words = fl_buf_view(&errand->back->words);
+    fl_error hushed = *why;
 
-    fl_back_fail_with(errand, why,
-                      fl_whose_words(errand) ? words : (fl_span){0}, 0);
+    if (fl_whose_words(errand)) {
+        fl_back_fail_with(errand, why, words, 0);
+        return;
+    }
+    fl_whose_hush(&hushed);
+    fl_back_fail_with(errand, &hushed, (fl_span){0}, 0);
 }
 
 static void lose_parked(fl_back *back, const fl_error *why)

@@ -12,6 +12,8 @@
 #include "gateway/route.h"
 #include "io/loop.h"
 
+#include <string.h>
+
 static uint64_t now_of(const fl_back *back)
 {
     return fl_loop_now(back->route->gateway->loop);
@@ -115,7 +117,7 @@ void fl_whose_sent(fl_errand *errand)
 {
     fl_users *users = &errand->back->users;
 
-    if (errand->asker.front == NULL || errand->back->own)
+    if (errand->asker.front == NULL)
         return;
     uint64_t user = user_of(users, errand->asker.front);
     uint64_t client = client_of(users, errand->asker.front);
@@ -144,6 +146,14 @@ bool fl_whose_words(const fl_errand *errand)
 
 static fl_front *first_of(const fl_back *back)
 {
+void fl_whose_hush(fl_error *why)
+{
+    char *said = strstr(why->text, FL_LINK_LAST_SAID);
+
+    if (said != NULL)
+        *said = '\0';
+}
+
     return FL_LIST_ENTRY(back->fronts.next, fl_front, by_back);
 }
 

@@ -62,4 +62,6 @@ void fl_whose_withhold(const fl_back *back);
  * nobody else has asked that server anything. */
 bool fl_whose_words(const fl_errand *errand);
 
+/* What it said last is cut off a reason that others are told, too. */
+void fl_whose_hush(fl_error *why);
 #endif

@@ -124,6 +124,9 @@ typedef struct fl_link_info {
     bool is_asking;     /* what we send waits for somebody on our side */
 } fl_link_info;
 
+/* In the text of an error: what a child wrote to stderr last comes after it. */
+#define FL_LINK_LAST_SAID "; it last said: "
+
 /* The most parts a message may come in. */
 enum { FL_LINK_PARTS = 20 };
 

@@ -130,7 +130,7 @@ static void describe(const child_link *link, const fl_child_exit *how,
                      fl_error *why)
 {
     fl_span line = fl_last_words_latest(&link->words);
-    const char *said = line.len > 0 ? "; it last said: " : "";
+    const char *said = line.len > 0 ? FL_LINK_LAST_SAID : "";
     int shown = (int)(line.len < SHOWN ? line.len : SHOWN);
     const char *last = line.len > 0 ? line.ptr : "";
 

@@ -108,7 +108,7 @@ def last_words_are_not_for_strangers(way, *options, shown):
                       '/dev/null')
     with two(server, way, L4, *options) as (one, other):
         first = one.request('tools/call', {'name': 'the card of one'})
-        one.request('ping')  # so that it is there before the other's
+        one.error('tools/list')  # so that it is there before the other's
         second = other.request('tools/call', {'name': 'die'})
         for client, number in ((one, first), (other, second)):
             error = client.answer(number)['error']
@@ -138,3 +138,4 @@ fact('who is alone with it is, too', a_lone_client_is_shown_them)
 
 if __name__ == '__main__':
     sys.exit(main())
+            equal('last said' in error['message'], shown, error)
