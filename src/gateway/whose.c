@@ -70,9 +70,11 @@ static bool counts(const fl_errand *errand)
            errand->method != FL_METHOD_PING;
 }
 
-static void extend(fl_trail trails[2], uint64_t client, uint64_t until_ms)
+static void extend(fl_trail trails[2], uint64_t client, uint64_t now,
+                   uint64_t ms)
 {
-    fl_trail made = {client, until_ms};
+    uint64_t until_ms = now + ms;
+    fl_trail made = {client, until_ms, now};
 
     if (trails[0].client == client) {
         if (trails[0].until_ms < until_ms)
@@ -100,7 +102,7 @@ static void leave_trail(fl_errand *errand, uint64_t ms)
     fl_back *back = errand->back;
 
     if (counts(errand) && !back->own)
-        extend(back->users.trails, asker_of(errand), now_of(back) + ms);
+        extend(back->users.trails, asker_of(errand), now_of(back), ms);
 }
 
 void fl_whose_stray(fl_errand *errand)
@@ -144,8 +146,6 @@ bool fl_whose_words(const fl_errand *errand)
             users->only == user_of(users, front));
 }
 
-static fl_front *first_of(const fl_back *back)
-{
 void fl_whose_hush(fl_error *why)
 {
     char *said = strstr(why->text, FL_LINK_LAST_SAID);
@@ -154,6 +154,8 @@ void fl_whose_hush(fl_error *why)
         *said = '\0';
 }
 
+static fl_front *first_of(const fl_back *back)
+{
     return FL_LIST_ENTRY(back->fronts.next, fl_front, by_back);
 }
 
@@ -182,11 +184,23 @@ static bool find_busy(const fl_back *back, fl_front **front)
     return !is_parked_by_others(back, *front);
 }
 
+/* Modern requests of one user over HTTP, one after the other, are taken for one
+ * client's; those that ran side by side are not. */
+static bool is_own(const fl_back *back, const fl_trail *trail,
+                   const fl_front *front)
+{
+    const fl_errand *errand =
+        is_stateless(front) ? fl_back_oldest(back, front, false) : NULL;
+
+    return errand == NULL || trail->ended_ms <= errand->started_ms;
+}
+
 static bool is_trailed_by_others(fl_back *back, const fl_front *front)
 {
     const fl_trail *trail = back->users.trails;
 
-    if (trail->client == client_of(&back->users, front))
+    if (trail->client == client_of(&back->users, front) &&
+        is_own(back, trail, front))
         trail++;
     return trail->until_ms > now_of(back);
 }

@@ -10,8 +10,8 @@
  *
  * A client is a conversation or a connection. Modern requests over HTTP know
  * of no other and may come by many connections, or by a proxy's with those of
- * many: while they are under way each is a client of its own, and of those that
- * have ended all of one user's are one client's.
+ * many: those that run side by side are of as many clients, and those of one
+ * user that run one after the other are one client's.
  */
 #ifndef FL_GATEWAY_WHOSE_H
 #define FL_GATEWAY_WHOSE_H
@@ -27,6 +27,7 @@ enum {
 typedef struct fl_trail {
     uint64_t client; /* 0: nobody */
     uint64_t until_ms;
+    uint64_t ended_ms; /* when the last of them did */
 } fl_trail;
 
 /* What a back remembers of those who have used it. */
@@ -61,7 +62,7 @@ void fl_whose_withhold(const fl_back *back);
 /* Whether the client of this errand may see what the server wrote to stderr:
  * nobody else has asked that server anything. */
 bool fl_whose_words(const fl_errand *errand);
-
 /* What it said last is cut off a reason that others are told, too. */
 void fl_whose_hush(fl_error *why);
+
 #endif
