@@ -276,10 +276,7 @@ static void tell(fl_errand *errand, const fl_msg *msg, fl_span token,
     fl_span parts[3];
 
     cut(msg->text, token, with, parts);
-    if (fl_errand_tell(errand, parts, 3) != FL_OK)
-        fl_log_say(fl_loop_log(errand->back->route->gateway->loop),
-                   FL_LOG_DEBUG, "a client does not read: progress is lost",
-                   fl_log_text("method", msg->method));
+    fl_front_missed(errand->back->route, fl_errand_tell(errand, parts, 3));
 }
 
 static void hear_progress(fl_back *back, const fl_msg *msg)

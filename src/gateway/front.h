@@ -114,9 +114,12 @@ bool fl_front_can(const fl_front *front, fl_method method, fl_span params);
 void fl_front_changed(fl_front *front, fl_method notice);
 /* There is room again. */
 void fl_front_catch_up(fl_front *front);
-/* One message that it can live without: it is lost, and that is logged, when
- * its client does not read. */
+/* One message that it can live without: it is lost when its client does not
+ * read. */
 void fl_front_say(fl_front *front, const fl_span *parts, size_t count);
+/* What became of a notification to a client of this server's: if it was lost,
+ * that is counted, and logged. */
+void fl_front_missed(fl_route *route, fl_status rc);
 
 /* Resources it has subscribed to. FL_E_LIMIT, FL_E_NOMEM. */
 FL_MUST_USE fl_status fl_front_watch(fl_front *front, fl_span uri);

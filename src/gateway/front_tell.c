@@ -3,11 +3,14 @@
  *
  * A list that changed must be told of, but once is enough: what does not go
  * out at once is a bit until there is room. Of the rest, a client that does
- * not read loses what it does not take; it says so in our log.
+ * not read loses what it does not take: that is counted, and our log says so
+ * whenever the count has doubled.
  */
 #include "base/mem.h"
 #include "base/span.h"
 #include "gateway/front.h"
+#include "gateway/gateway.h"
+#include "gateway/route.h"
 #include "io/loop.h"
 
 enum { WATCHED_MAX = 1024 };
@@ -49,14 +52,22 @@ void fl_front_changed(fl_front *front, fl_method notice)
     fl_front_catch_up(front);
 }
 
+void fl_front_missed(fl_route *route, fl_status rc)
+{
+    if (rc == FL_OK || rc == FL_E_STATE)
+        return; /* who has gone misses nothing */
+    uint64_t unread = ++route->unread;
+    if ((unread & (unread - 1)) == 0)
+        fl_log_say(fl_loop_log(route->gateway->loop), FL_LOG_WARN,
+                   "a client does not read: a notification to it is lost",
+                   fl_log_text("server", fl_span_of(route->name)),
+                   fl_log_int("status", rc),
+                   fl_log_int("lost", (int64_t)unread));
+}
+
 void fl_front_say(fl_front *front, const fl_span *parts, size_t count)
 {
-    fl_status rc = fl_link_send(front->link, parts, count);
-
-    if (rc != FL_OK)
-        fl_log_say(fl_loop_log(front->link->loop), FL_LOG_WARN,
-                   "a client does not read: a notification to it is lost",
-                   fl_log_int("status", rc));
+    fl_front_missed(front->route, fl_link_send(front->link, parts, count));
 }
 
 fl_status fl_front_watch(fl_front *front, fl_span uri)

@@ -299,6 +299,7 @@ static void write_stats(fl_report *report, const fl_route *route,
     fl_report_number(report, "bytes_out", stats->bytes_out);
     fl_report_number(report, "errors", stats->errors);
     fl_report_number(report, "logs_withheld", route->withheld);
+    fl_report_number(report, "notifications_lost", route->unread);
     fl_json_object_end(&report->writer);
 }
 

@@ -45,6 +45,7 @@ struct fl_route {
     fl_link_stats past; /* of links that have gone */
     uint64_t restarts;  /* of children */
     uint64_t withheld;  /* messages of its log: whose.h */
+    uint64_t unread;    /* notifications that clients had no room for */
     fl_map tasks;       /* by id: the number of the replica that made it */
     unsigned last_replica;
     bool told_apart; /* it has shown that clients are not all the same to it */

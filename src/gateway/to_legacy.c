@@ -204,12 +204,9 @@ void fl_cells_log(fl_errand *errand, const fl_msg *msg)
     if (!errand->asker.revision->legacy)
         fl_verbosity_hear(errand, msg);
     else if (front->state == FL_FRONT_READY &&
-             fl_standing_wants_log(front, msg) &&
-             fl_errand_tell(errand, &msg->text, 1) != FL_OK)
-        fl_log_say(
-            fl_loop_log(errand->back->route->gateway->loop), FL_LOG_DEBUG,
-            "a client does not read: a log message is lost",
-            fl_log_text("server", fl_span_of(errand->back->route->name)));
+             fl_standing_wants_log(front, msg))
+        fl_front_missed(errand->back->route,
+                        fl_errand_tell(errand, &msg->text, 1));
 }
 
 void fl_to_legacy_changed(fl_back *back, const fl_msg *msg)

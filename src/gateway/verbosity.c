@@ -130,7 +130,6 @@ static fl_errand *choose(const fl_errand *of, fl_level *level)
 void fl_verbosity_hear(fl_errand *of, const fl_msg *msg)
 {
     fl_level wanted_level = FL_LEVEL_EMERGENCY, level;
-    const fl_back *back = of->back;
     fl_errand *errand = choose(of, &wanted_level);
 
     if (errand == NULL ||
@@ -138,8 +137,5 @@ void fl_verbosity_hear(fl_errand *of, const fl_msg *msg)
             FL_OK ||
         level < wanted_level)
         return;
-    if (fl_errand_tell(errand, &msg->text, 1) != FL_OK)
-        fl_log_say(fl_loop_log(back->route->gateway->loop), FL_LOG_DEBUG,
-                   "a client does not read: a log message is lost",
-                   fl_log_text("server", fl_span_of(back->route->name)));
+    fl_front_missed(errand->back->route, fl_errand_tell(errand, &msg->text, 1));
 }
