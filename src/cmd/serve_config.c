@@ -94,8 +94,12 @@ fl_status fl_serve_config_read(const fl_serve_line *line, fl_config **out)
         tell_problems(*out);
     else if (rc != FL_OK)
         fl_complain(line->command, "%s", error.text);
-    if (rc == FL_OK)
+    if (rc == FL_OK) {
         tell_missing(line, *out);
+        rc = fl_serve_config_judge(line, *out, &error);
+        if (rc != FL_OK)
+            fl_complain(line->command, "%s", error.text);
+    }
     if (text.ptr != NULL) /* there may be secrets in it */
         fl_mem_wipe(text.ptr, text.cap);
     fl_buf_reset(&text);
@@ -293,7 +297,7 @@ fl_status fl_serve_add_server(const fl_serve_site *site,
 fl_status fl_serve_config_add(const fl_serve_site *site,
                               const fl_config *config, fl_error *error)
 {
-    size_t count, added = 0;
+    size_t count;
     const fl_config_server *servers = fl_config_servers(config, &count);
     fl_status rc = FL_OK;
 
@@ -305,11 +309,6 @@ fl_status fl_serve_config_add(const fl_serve_site *site,
         if (rc != FL_OK)
             fl_error_set(error, rc, "%s:%zu: %s: %s", fl_config_file(config),
                          servers[i].line, servers[i].name, why.text);
-        added++;
     }
-    if (rc == FL_OK && added == 0 && !site->line->has_target)
-        rc = fl_error_set(error, FL_E_INVALID, "%s: there is no server in it%s",
-                          fl_config_file(config),
-                          count > 0 ? " that can be served" : "");
     return rc;
 }

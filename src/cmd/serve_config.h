@@ -8,10 +8,17 @@
 #include "cmd/serve_logins.h"
 #include "config/config.h"
 
-/* Reads what the line names, and says on stderr what is wrong with it.
- * FL_E_INVALID: it cannot be used. `*out` may be set all the same. */
+/* Reads what the line names, and says on stderr what is wrong with it, be it
+ * one server or what they are together. Unless it is FL_OK it cannot be used.
+ * `*out` may be set all the same. */
 FL_MUST_USE fl_status fl_serve_config_read(const fl_serve_line *line,
                                            fl_config **out);
+
+/* serve_judge.c: whether they can be served together, beside what the line
+ * names itself. FL_E_INVALID, FL_E_IN_USE: `error` says why not, and where. */
+FL_MUST_USE fl_status fl_serve_config_judge(const fl_serve_line *line,
+                                            const fl_config *config,
+                                            fl_error *error);
 
 /* Shows the servers on stdout. */
 FL_MUST_USE fl_status fl_serve_config_show(const fl_config *config);

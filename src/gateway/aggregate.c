@@ -356,22 +356,50 @@ void fl_aggregates_close(fl_gateway *gateway)
         fl_link_close(FL_LIST_ENTRY(node, fl_aggregate, node)->link);
 }
 
-/* If one began like the other, a name could be of either. */
+/* The letter of a prefix that nobody has put together yet; 0 behind the last.
+ */
+static char letter(const fl_naming *of, size_t i)
+{
+    fl_span head = fl_span_of(of->prefix != NULL ? of->prefix : of->name);
+    fl_span tail = of->prefix != NULL ? (fl_span){0} : FL_SPAN("__");
+
+    if (i < head.len)
+        return head.ptr[i];
+    return i - head.len < tail.len ? tail.ptr[i - head.len] : '\0';
+}
+
+/* If one begins like the other, a name could be of either. */
+fl_status fl_aggregate_compare(const fl_naming *one, const fl_naming *two,
+                               fl_error *error)
+{
+    size_t i = 0;
+
+    while (letter(one, i) != '\0' && letter(one, i) == letter(two, i))
+        i++;
+    if (letter(one, i) != '\0' && letter(two, i) != '\0')
+        return FL_OK;
+    return fl_error_set(
+        error, FL_E_IN_USE,
+        "tools of '%s' (%s%s...) and of '%s' (%s%s...) could have the same "
+        "names; give one of them another prefix (fairlead.prefix)",
+        one->name, one->prefix != NULL ? one->prefix : one->name,
+        one->prefix != NULL ? "" : "__", two->name,
+        two->prefix != NULL ? two->prefix : two->name,
+        two->prefix != NULL ? "" : "__");
+}
+
 fl_status fl_aggregate_check(const fl_gateway *gateway, fl_error *error)
 {
-    for (fl_list *a = gateway->routes.next; a != &gateway->routes; a = a->next)
-        for (fl_list *b = gateway->routes.next; b != &gateway->routes;
-             b = b->next) {
+    const fl_list *end = &gateway->routes;
+    fl_status rc = FL_OK;
+
+    for (fl_list *a = end->next; a != end; a = a->next)
+        for (fl_list *b = a->next; b != end && rc == FL_OK; b = b->next) {
             const fl_route *one = FL_LIST_ENTRY(a, fl_route, node);
             const fl_route *two = FL_LIST_ENTRY(b, fl_route, node);
-            if (a != b &&
-                strncmp(one->prefix, two->prefix, strlen(one->prefix)) == 0)
-                return fl_error_set(error, FL_E_IN_USE,
-                                    "tools of '%s' (%s...) and of '%s' (%s...) "
-                                    "could have the same names; give one of "
-                                    "them another prefix (fairlead.prefix)",
-                                    one->name, one->prefix, two->name,
-                                    two->prefix);
+            rc = fl_aggregate_compare(&(fl_naming){one->name, one->prefix},
+                                      &(fl_naming){two->name, two->prefix},
+                                      error);
         }
-    return FL_OK;
+    return rc;
 }

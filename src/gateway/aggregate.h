@@ -51,6 +51,16 @@ bool fl_aggregate_is_leg(const fl_link *link);
  * is said to `stream`. */
 void fl_leg_deliver(fl_leg *leg, const fl_msg *msg, void *stream);
 
+/* What a server is called, and what its tools' names begin with. */
+typedef struct fl_naming {
+    const char *name;
+    const char *prefix; /* NULL: its name, and "__" */
+} fl_naming;
+
+/* FL_E_IN_USE: a tool's name could be of either of these two. */
+FL_MUST_USE fl_status fl_aggregate_compare(const fl_naming *one,
+                                           const fl_naming *two,
+                                           fl_error *error);
 /* Whether the names of all its servers' tools can be told apart. */
 FL_MUST_USE fl_status fl_aggregate_check(const fl_gateway *gateway,
                                          fl_error *error);

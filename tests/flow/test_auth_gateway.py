@@ -287,7 +287,8 @@ def test_what_is_wrong_is_said():
             contains(done.err, part)
             contains(done.err, f'{file}:')
         for entry in {'command': 'cat'}, {'url': 'unix:/x#/mcp'}:
-            file = write(here, bed={**entry, 'oauth': {}, 'disabled': True})
+            file = write(here, bed={**entry, 'oauth': {}, 'disabled': True},
+                         other={'command': 'cat'})
             run(FAIRLEAD, 'serve', '--config', file, '--check').expect(0)
         file = write(here, bed={'url': web})
         for words, part in (

@@ -247,6 +247,28 @@ def bad_files_do_not_start():
 fact('a file without a server does not start', bad_files_do_not_start)
 
 
+SAME = {'d': {'command': 'sh'},
+        'good': {'command': 'sh', 'fairlead': {'prefix': 'd__'}}}
+
+
+def check_finds_what_would_not_start():
+    with folder() as place:
+        done = checked(written(place, SAME)).expect(1)
+        contains(done.err, 'mcp.json:1: good:')
+        contains(done.err, 'another prefix')
+        contains(checked(written(place, {})).expect(1).err, 'no server')
+        # with a server at the address itself there is no list of all
+        run(FAIRLEAD, 'serve', '--check', '--config', written(place, SAME),
+            '--', 'sh').expect(0)
+        done = run(FAIRLEAD, 'serve', '--check', '--config',
+                   written(place, SAME), '--name', 'good', '--',
+                   'sh').expect(1)
+        contains(done.err, 'two servers are named good')
+
+
+fact('--check finds what would not start', check_finds_what_would_not_start)
+
+
 def check_corpus(path):
     with folder() as home:
         secrets = Path(home) / 'secrets'
@@ -361,6 +383,28 @@ def reload_of_what_is_wrong():
 
 
 fact('SIGHUP: a file that is wrong changes nothing', reload_of_what_is_wrong)
+
+
+def reload_of_what_would_not_start(servers, words):
+    with scripted('stdio', L4) as one, changing(good=one) as (gate, change), \
+            reach(gate, 'good', 'http', L4) as client:
+        client.begin()
+        equal(client.text('echo', {'text': 'x'}), 'x')
+        change(text=json.dumps({'mcpServers': servers}))
+        said = '\n'.join(gate.demo.lines)
+        contains(said, words)
+        contains(said, 'the servers stay as they were')
+        require('read again' not in said, said)
+        equal(client.text('echo', {'text': 'y'}), 'y')
+        equal(len(one.seen('started')), 1, 'times it was started')
+        change(good=one)
+        equal(client.text('echo', {'text': 'z'}), 'z')
+
+
+fact('SIGHUP: prefixes that cannot be told apart change nothing',
+     lambda: reload_of_what_would_not_start(SAME, 'another prefix'))
+fact('SIGHUP: a file without a server changes nothing',
+     lambda: reload_of_what_would_not_start({}, 'there is no server in it'))
 
 
 def reload_while_busy():
