@@ -101,21 +101,38 @@ static void send_by_name(fl_aggregate *all, const fl_msg *msg, fl_span token,
             : "Unknown name: names here begin with that of a server");
 }
 
-static void send_by_uri(fl_aggregate *all, const fl_msg *msg, fl_reply reply)
+/* The leg that has this resource, as far as anybody knows; or as many as there
+ * are. */
+static size_t find_owner(const fl_aggregate *all, const fl_msg *msg)
 {
     uintptr_t number = 0;
+    size_t i = 0;
     fl_buf uri;
 
     fl_buf_init(&uri, URI_MAX);
     if (fl_json_string_copy(msg->inner.uri, &uri) == FL_OK)
         number = (uintptr_t)fl_map_get(&all->gateway->uris, fl_buf_view(&uri));
     fl_buf_reset(&uri);
-    for (size_t i = 0; i < all->count; i++)
-        if (all->legs[i] != NULL && all->legs[i]->route->number == number) {
-            send_to(all, i, FL_JOINT_ONE, msg, reply);
-            return;
-        }
-    send_to_all(all, FL_JOINT_ANY, msg, reply);
+    while (i < all->count &&
+           (all->legs[i] == NULL || all->legs[i]->route->number != number))
+        i++;
+    return i;
+}
+
+/* Many servers say yes to a subscription, whatever it is to: one that nobody
+ * has listed is placed with all who do, for who was first need not have it. And
+ * it is taken off everywhere, for it may have been listed since. */
+static void send_by_uri(fl_aggregate *all, const fl_msg *msg, fl_method method,
+                        fl_reply reply)
+{
+    size_t owner = find_owner(all, msg);
+
+    if (owner < all->count && method != FL_METHOD_UNSUBSCRIBE)
+        send_to(all, owner, FL_JOINT_ONE, msg, reply);
+    else if (method == FL_METHOD_RESOURCES_READ)
+        send_to_all(all, FL_JOINT_ANY, msg, reply);
+    else
+        send_to_all(all, FL_JOINT_ALL, msg, reply);
 }
 
 static void send_list(fl_aggregate *all, const fl_msg *msg, fl_reply reply)
@@ -163,7 +180,7 @@ static void route(fl_aggregate *all, const fl_msg *msg, fl_method method,
     else if (named)
         send_by_name(all, msg, msg->inner.name, reply);
     else if (located)
-        send_by_uri(all, msg, reply);
+        send_by_uri(all, msg, method, reply);
     else if (fl_merge_key(method).len > 0)
         send_list(all, msg, reply);
     else if (method == FL_METHOD_COMPLETE)

@@ -104,6 +104,52 @@ def unlisted():
 fact('a resource that was not listed is looked for', unlisted)
 
 
+# It takes any subscription, and at once.
+EAGER = """
+import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    answer = {'jsonrpc': '2.0', 'id': said.get('id')}
+    if said['method'] == 'initialize':
+        answer['result'] = {
+            'protocolVersion': said['params']['protocolVersion'],
+            'capabilities': {'resources': {'subscribe': True}},
+            'serverInfo': {'name': 'eager', 'version': '1'}}
+    elif said['method'].endswith('subscribe'):
+        answer['result'] = {}
+    else:
+        answer['error'] = {'code': -32601, 'message': 'no'}
+    if said.get('id') is not None:
+        print(json.dumps(answer), flush=True)
+"""
+
+
+def unlisted_subscription(era):
+    has = Scripted(['--', FAIRLEAD, 'demo', '--listen', 'stdio:', '--quiet'],
+                   '/dev/null')
+    eager = Scripted(['--', sys.executable, '-c', EAGER], '/dev/null')
+    more = {'has': {'protocolEra': era}, 'eager': {'protocolEra': 'legacy'}}
+    with door(fronts=('tcp',), more=more, eager=eager, has=has) as gate, \
+            client_of(gate, 'tcp', L4) as client:
+        client.begin()
+        uri = {'uri': 'demo://time'}
+        client.ask('resources/subscribe', uri)
+        client.call('has__tick')
+        equal(client.notification('notifications/resources/updated')['uri'],
+              uri['uri'])
+        contains(str(client.ask('resources/read', uri)), 'demo://time')
+        client.ask('resources/list')
+        client.ask('resources/unsubscribe', uri)
+        client.call('has__tick')
+        client.never(lambda m: m.get('method') ==
+                     'notifications/resources/updated', 'more of it')
+
+
+for one_era in ('legacy', 'modern'):
+    fact(f'a subscription to what was not listed finds its server: {one_era}',
+         lambda era=one_era: unlisted_subscription(era))
+
+
 def progress(way, revision):
     with pair() as (gate, _, _), client_of(gate, way, revision) as client:
         client.begin()
