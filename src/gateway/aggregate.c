@@ -13,6 +13,7 @@
 #include "base/span.h"
 #include "base/status.h"
 #include "gateway/joint.h"
+#include "io/loop.h"
 #include "transport/transport.h"
 #include "json/nav.h"
 
@@ -83,11 +84,14 @@ static fl_status send_tagged(const fl_leg *leg, fl_reply to, fl_span text,
 
 static fl_status pass_on(fl_leg *leg, fl_part *part, fl_span text)
 {
-    fl_reply to =
-        part != NULL ? part->joint->reply : (fl_reply){leg->all->link, NULL};
+    bool over = part != NULL && part->joint->answered;
+    fl_reply to = part != NULL && !over ? part->joint->reply
+                                        : (fl_reply){leg->all->link, NULL};
     fl_msg_fault fault;
     fl_msg msg;
 
+    if (over && !leg->all->greeted)
+        return FL_E_STATE; /* there is no other way to him */
     if (fl_msg_read(text, &msg, &fault) != FL_OK)
         return FL_E_INVALID;
     fl_method method = fl_method_of(&msg);
@@ -142,6 +146,18 @@ static void end_leg(fl_leg *leg)
     if (fl_link_move(&leg->link, FL_LINK_CLOSING) == FL_OK ||
         leg->link.state == FL_LINK_CLOSING)
         fl_link_ended(&leg->link, &why);
+}
+
+void fl_aggregate_tell(fl_aggregate *all, fl_span list)
+{
+    fl_span news[] = {
+        FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"), list,
+        FL_SPAN("/list_changed\"}")};
+
+    if (all->greeted && fl_link_send(all->link, news, 3) != FL_OK)
+        fl_log_say(fl_loop_log(all->link->loop), FL_LOG_DEBUG,
+                   "a client does not read: a change of lists is lost",
+                   fl_log_text("list", list));
 }
 
 static void on_leg_timer(fl_timer *timer)

@@ -31,6 +31,7 @@ struct fl_aggregate {
     fl_gateway *gateway;
     fl_link *link;
     unsigned traits;
+    bool greeted; /* by initialize: he may be told of what he did not ask */
     fl_list joints;
     fl_timer pager; /* further pages are asked for from here */
     size_t count;
@@ -50,6 +51,9 @@ bool fl_aggregate_is_leg(const fl_link *link);
 /* A client's message goes to the server; what it answers, if it is a request,
  * is said to `stream`. */
 void fl_leg_deliver(fl_leg *leg, const fl_msg *msg, void *stream);
+
+/* Tells a client with a session that a list is another: "tools". */
+void fl_aggregate_tell(fl_aggregate *all, fl_span list);
 
 /* What a server is called, and what its tools' names begin with. */
 typedef struct fl_naming {

@@ -140,20 +140,57 @@ static void answer_merged(fl_joint *joint)
 static void finish(fl_joint *joint)
 {
     joint->answered = true;
-    fl_timer_stop(&joint->timer);
+    if (joint->method == FL_METHOD_INITIALIZE)
+        joint->all->greeted = true;
     if (joint->kind == FL_JOINT_HELLO || joint->kind == FL_JOINT_LIST)
         answer_merged(joint);
     else
         answer_with(joint, choose(joint));
 }
 
+static bool was_missed(const fl_route *route)
+{
+    for (fl_list *node = route->replicas.next; node != &route->replicas;
+         node = node->next)
+        if (FL_LIST_ENTRY(node, fl_replica, node)->health.heard_ms >
+            route->missed_ms)
+            return false;
+    return route->missed_ms > 0;
+}
+
+/* If all of them were, they are waited for: there is nobody else. */
+void fl_joint_excuse(fl_joint *joint)
+{
+    fl_leg *const *legs = joint->all->legs;
+    size_t there = 0, missed = 0;
+
+    for (size_t i = 0; i < joint->count; i++) {
+        there += legs[joint->parts[i].leg] != NULL;
+        missed += legs[joint->parts[i].leg] != NULL &&
+                  was_missed(legs[joint->parts[i].leg]->route);
+    }
+    for (size_t i = 0; i < joint->count && missed < there; i++)
+        joint->parts[i].late = legs[joint->parts[i].leg] != NULL &&
+                               was_missed(legs[joint->parts[i].leg]->route);
+}
+
+static unsigned count_late(const fl_joint *joint)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < joint->count; i++)
+        n += joint->parts[i].late && !joint->parts[i].ended;
+    return n;
+}
+
 void fl_joint_let_go(fl_joint *joint)
 {
-    if (--joint->waiting > 0)
+    if (--joint->waiting > count_late(joint))
         return;
     if (!joint->answered)
         finish(joint);
-    fl_joint_free(joint);
+    if (joint->waiting == 0)
+        fl_joint_free(joint);
 }
 
 /* Nobody wants the rest. */
@@ -170,21 +207,33 @@ static void call_off(fl_joint *joint)
     fl_joint_let_go(joint);
 }
 
+/* Who has not answered holds nobody up again before he is heard of. */
+static void miss(const fl_joint *joint)
+{
+    fl_loop *loop = joint->all->link->loop;
+
+    for (size_t i = 0; i < joint->count; i++) {
+        const fl_leg *leg = joint->all->legs[joint->parts[i].leg];
+        if (joint->parts[i].ended || leg == NULL)
+            continue;
+        leg->route->missed_ms = fl_loop_now(loop);
+        fl_log_say(fl_loop_log(loop), FL_LOG_WARN,
+                   "a server is slow: its part is left out",
+                   fl_log_text("server", fl_span_of(leg->route->name)),
+                   fl_log_text("method", fl_method_name(joint->method)));
+    }
+}
+
 /* A conversation may yet be opened, with those who are slow. */
 static void on_timer(fl_timer *timer)
 {
     fl_joint *joint = FL_LIST_ENTRY(timer, fl_joint, timer);
 
-    for (size_t i = 0; i < joint->count; i++) {
-        const fl_leg *leg = joint->all->legs[joint->parts[i].leg];
-        if (!joint->parts[i].ended && leg != NULL)
-            fl_log_say(fl_loop_log(joint->all->link->loop), FL_LOG_WARN,
-                       "a server is slow: its part is left out",
-                       fl_log_text("server", fl_span_of(leg->route->name)),
-                       fl_log_text("method", fl_method_name(joint->method)));
-    }
     joint->waiting++;
-    finish(joint);
+    if (!joint->answered) {
+        miss(joint);
+        finish(joint);
+    }
     if (joint->method != FL_METHOD_INITIALIZE)
         call_off(joint);
     fl_joint_let_go(joint);
@@ -209,8 +258,6 @@ static void welcome_late(const fl_part *part)
 {
     fl_aggregate *all = part->joint->all;
     fl_leg *leg = all->legs[part->leg];
-    fl_span news = FL_SPAN("{\"jsonrpc\":\"2.0\",\"method\":"
-                           "\"notifications/tools/list_changed\"}");
     fl_msg_fault fault;
     fl_msg msg;
 
@@ -219,10 +266,21 @@ static void welcome_late(const fl_part *part)
                                    &msg, &fault) != FL_OK)
         return;
     fl_leg_deliver(leg, &msg, NULL);
-    if (fl_link_send(all->link, &news, 1) != FL_OK)
-        fl_log_say(fl_loop_log(all->link->loop), FL_LOG_DEBUG,
-                   "a client does not read: a change of lists is lost",
-                   fl_log_text("server", fl_span_of(leg->route->name)));
+    fl_aggregate_tell(all, FL_SPAN("tools"));
+}
+
+/* An answer that came after the client's was given. */
+static void hear_late(const fl_part *part)
+{
+    const fl_joint *joint = part->joint;
+    fl_method method = joint->method;
+
+    if (method == FL_METHOD_INITIALIZE)
+        welcome_late(part);
+    else if (part->late && joint->kind == FL_JOINT_LIST)
+        fl_aggregate_tell(joint->all, method == FL_METHOD_TEMPLATES_LIST
+                                          ? FL_SPAN("resources")
+                                          : fl_merge_key(method));
 }
 
 static fl_status end_only(fl_part *part, int code, const fl_span *parts,
@@ -281,9 +339,8 @@ fl_status fl_part_end(fl_part *part, int code, const fl_span *parts,
         return FL_OK;
     part->ended = true;
     log_failure(part);
-    if (joint->answered && joint->method == FL_METHOD_INITIALIZE && code == 0 &&
-        count > 0)
-        welcome_late(part);
+    if (joint->answered && code == 0 && count > 0)
+        hear_late(part);
     if (joint->kind == FL_JOINT_ANY && !joint->answered && code == 0 &&
         count > 0) {
         finish(joint);

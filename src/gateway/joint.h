@@ -5,8 +5,9 @@
  * Tools and prompts have the name of their server in front of their own, so
  * that what is asked of one goes there. A resource goes where it was listed.
  * Lists, and what opens a conversation, are asked of all, for so long; who has
- * not answered by then is left out. What cannot be told is asked of all, and
- * the first that knows it is heard.
+ * not answered by then is left out. From then on he is asked and not waited
+ * for, until he has been heard of. What cannot be told is asked of all, and the
+ * first that knows it is heard.
  */
 #ifndef FL_GATEWAY_JOINT_H
 #define FL_GATEWAY_JOINT_H
@@ -32,6 +33,7 @@ typedef struct fl_part {
     fl_buf cursor; /* ... and where the next begins; a JSON string */
     unsigned pages;
     int code;
+    bool late; /* it is not waited for */
     bool ended;
 } fl_part;
 
@@ -56,6 +58,8 @@ struct fl_joint {
 FL_MUST_USE fl_joint *fl_joint_new(fl_aggregate *all, fl_joint_kind kind,
                                    const fl_msg *msg, fl_reply reply,
                                    size_t count);
+/* Marks the parts of servers that were missed, and not heard of since. */
+void fl_joint_excuse(fl_joint *joint);
 /* The caller is done with it. It may be gone on return. */
 void fl_joint_let_go(fl_joint *joint);
 void fl_joint_free(fl_joint *joint);

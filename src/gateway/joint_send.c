@@ -46,10 +46,13 @@ static void send_to_all(fl_aggregate *all, fl_joint_kind kind,
         fl_joint_refuse(reply, msg->id, FL_RPC_INTERNAL_ERROR, "out of memory");
         return;
     }
-    if (kind != FL_JOINT_ANY && joint->method != FL_METHOD_LISTEN)
-        fl_timer_start(&joint->timer, PATIENCE_MS);
-    for (size_t i = 0; i < all->count; i++) {
+    for (size_t i = 0; i < all->count; i++)
         joint->parts[i].leg = i;
+    if (kind != FL_JOINT_ANY && joint->method != FL_METHOD_LISTEN) {
+        fl_timer_start(&joint->timer, PATIENCE_MS);
+        fl_joint_excuse(joint);
+    }
+    for (size_t i = 0; i < all->count; i++) {
         if (all->legs[i] != NULL) {
             fl_leg_deliver(all->legs[i], msg, &joint->parts[i]);
         } else {

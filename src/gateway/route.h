@@ -49,6 +49,7 @@ struct fl_route {
     fl_map tasks;       /* by id: the number of the replica that made it */
     unsigned last_replica;
     bool told_apart; /* it has shown that clients are not all the same to it */
+    uint64_t missed_ms; /* when a list of all had to do without it; 0: never */
 };
 
 FL_MUST_USE fl_status fl_route_new(struct fl_gateway *gateway,

@@ -8,11 +8,12 @@ Prints TAP. FAIRLEAD names the program.
 import contextlib
 import sys
 import time
+from pathlib import Path
 
 from cases import Scripted, fact, main, scripted
 from clients import ADA, Pipe, asked, retry, stdio
 from doors import door, written
-from flow import FAIRLEAD, contains, equal, folder, require, run
+from flow import FAIRLEAD, contains, equal, folder, require, run, until
 from scenes import KEY, L1, L3, L4, MODERN
 
 WAYS = (('http', MODERN), ('http', L4), ('http', L3), ('sse', L1),
@@ -288,6 +289,81 @@ def silent(revision):
 fact('a silent server holds nobody up for long: legacy', lambda: silent(L4))
 fact('a silent server holds nobody up for long: modern',
      lambda: silent(MODERN))
+
+
+MUTE = """
+import json, os, sys, time
+for line in sys.stdin:
+    said = json.loads(line)
+    if said.get('id') is None:
+        continue
+    answer = {'jsonrpc': '2.0', 'id': said['id']}
+    if said['method'] == 'initialize':
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.05)
+        answer['result'] = {
+            'protocolVersion': said['params']['protocolVersion'],
+            'capabilities': {'tools': {}},
+            'serverInfo': {'name': 'mute', 'version': '1'}}
+    elif said['method'] == 'tools/list':
+        answer['result'] = {'tools': [{'name': 'late', 'inputSchema':
+                                       {'type': 'object'}}]}
+    else:
+        answer['error'] = {'code': -32601, 'message': 'no'}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@contextlib.contextmanager
+def hanging(**more):
+    """A gateway with a server that answers initialize when it is told to."""
+    with folder() as place, scripted('stdio', L4) as one:
+        word = Path(place) / 'word'
+        mute = Scripted(['--', sys.executable, '-c', MUTE, str(word)],
+                        '/dev/null')
+        with door('--child', 'shared', fronts=('tcp', 'http'),
+                  more={'mute': {'protocolEra': 'legacy'}},
+                  one=one, mute=mute, **more) as gate:
+            yield gate, word
+
+
+def missed(way, revision):
+    with hanging() as (gate, word):
+        with client_of(gate, way, revision) as client:
+            client.begin()  # waits for it, this once
+            client.ask('tools/list')
+        begun = time.monotonic()
+        for _ in range(4):
+            with client_of(gate, way, revision) as client:
+                client.begin()
+                for _ in range(2):
+                    tools = names(client, 'tools/list', 'tools')
+                    contains(tools, 'one__echo')
+                    require('mute__late' not in tools, tools)
+        took = time.monotonic() - begun
+        require(took < 4, 'eight lists took', took)
+        word.write_text('')
+        with client_of(gate, way, revision) as client:
+            client.begin()
+            until(lambda: 'mute__late' in names(client, 'tools/list', 'tools'),
+                  'the server to be heard of')
+
+
+for one_way, one_revision in (('tcp', L4), ('http', MODERN)):
+    fact(f'who was missed once holds nobody up: {one_way}, {one_revision}',
+         lambda way=one_way, revision=one_revision: missed(way, revision))
+
+
+def missed_is_news():
+    with hanging() as (gate, word), client_of(gate, 'tcp', L4) as client:
+        client.begin()
+        client.ask('tools/list')
+        word.write_text('')
+        client.notification('notifications/tools/list_changed')
+        contains(names(client, 'tools/list', 'tools'), 'mute__late')
+
+
+fact('who was missed and comes is news', missed_is_news)
 
 
 def prefixes():
