@@ -160,6 +160,7 @@ void fl_aggregate_tell(fl_aggregate *all, fl_span list)
                    fl_log_text("list", list));
 }
 
+/* The server was taken away, and with it what it had in the lists. */
 static void on_leg_timer(fl_timer *timer)
 {
     fl_leg *leg = FL_LIST_ENTRY(timer, fl_leg, timer);
@@ -167,6 +168,11 @@ static void on_leg_timer(fl_timer *timer)
     size_t index = leg->index;
 
     end_leg(leg);
+    if (all->gateway->closing == FL_GATEWAY_OPEN) {
+        fl_aggregate_tell(all, FL_SPAN("tools"));
+        fl_aggregate_tell(all, FL_SPAN("prompts"));
+        fl_aggregate_tell(all, FL_SPAN("resources"));
+    }
     fl_joints_lose(all, index);
 }
 

@@ -430,6 +430,24 @@ fact('SIGHUP: calls at a server that is taken away are failed',
      reload_while_busy)
 
 
+def reload_is_news():
+    with scripted('stdio', L4) as one, scripted('stdio', L4) as two, \
+            scripted('stdio', L4) as three, \
+            changing(one=one, two=two, three=three) as (gate, change), \
+            Http(gate.urls['http'], L4) as all_:
+        all_.begin()
+        all_.get()
+        change(one=one, three=three)
+        all_.notification('notifications/tools/list_changed')
+        names = [tool['name'] for tool in all_.ask('tools/list')['tools']]
+        contains(names, 'one__echo')
+        require('two__echo' not in names, names)
+
+
+fact('SIGHUP: a session of all is told that the lists are shorter',
+     reload_is_news)
+
+
 def flags_about_one_server_need_one():
     with folder() as place:
         path = written(place, {'a': {'command': 'x'}})
