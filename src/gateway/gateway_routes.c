@@ -112,10 +112,16 @@ static void tell(const fl_route *route, const char *what)
     if (!route->named || gateway->loop == NULL)
         return;
     snprintf(path, sizeof path, "/servers/%s/mcp", route->name);
-    fl_log_say(fl_loop_log(gateway->loop), FL_LOG_INFO, what,
-               fl_log_text("server", fl_span_of(route->name)),
-               fl_log_text("path", fl_span_of(path)),
-               fl_log_text("prefix", fl_span_of(route->prefix)));
+    fl_log *log = fl_loop_log(gateway->loop);
+    if (fl_gateway_find(gateway, 0) == NULL)
+        fl_log_say(log, FL_LOG_INFO, what,
+                   fl_log_text("server", fl_span_of(route->name)),
+                   fl_log_text("path", fl_span_of(path)),
+                   fl_log_text("prefix", fl_span_of(route->prefix)));
+    else /* its tools are called what it calls them */
+        fl_log_say(log, FL_LOG_INFO, what,
+                   fl_log_text("server", fl_span_of(route->name)),
+                   fl_log_text("path", fl_span_of(path)));
 }
 
 void fl_gateway_tell_routes(const fl_gateway *gateway)

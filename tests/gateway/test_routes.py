@@ -71,7 +71,10 @@ fact('sessions of one server are unknown at another', sessions_do_not_cross)
 
 def one_alone_is_at_the_door():
     with scripted('stdio', L4) as one, \
-            door(fronts=('tcp', 'http'), one=one) as gate:
+            door('--log-level', 'info', fronts=('tcp', 'http'),
+                 one=one) as gate:
+        said, = [line for line in gate.demo.lines if '"serving"' in line]
+        require('prefix' not in said, 'its tools have no prefix:', said)
         for client in (Http(gate.urls['http'], MODERN),
                        Pipe(lines(gate.urls['tcp']), L4),
                        reach(gate, 'one', 'http', L4)):
