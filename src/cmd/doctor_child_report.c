@@ -165,6 +165,8 @@ bool fl_visit_report_start(fl_visit *at, uint64_t took_ms)
         report_unstarted(at);
         return false;
     }
+    if (at->exam->interrupted && !at->answered)
+        return false; /* it may have been about to */
     if (at->noises > 0 || at->answered)
         report_noise(at);
     if (!at->answered && at->exited)

@@ -792,10 +792,12 @@ def test_on_a_terminal_nothing_of_the_server_is_obeyed():
 
 def test_an_interrupted_doctor_leaves():
     with started(FAIRLEAD, 'doctor', '--timeout', '60', '--', sys.executable,
-                 PATIENT, 'silent') as process:
+                 PATIENT, 'silent', stdout=subprocess.PIPE) as process:
         time.sleep(0.5 * SLOW)
         process.send_signal(signal.SIGINT)
-        equal(process.wait(WAIT), 130)
+        said = process.communicate(timeout=WAIT)[0].decode()
+        equal(process.returncode, 130)
+        require('did not answer' not in said, said)
 
 
 def test_a_query_is_not_shown():
