@@ -14,6 +14,10 @@
 
 #include <string.h>
 
+/* As the TypeScript SDK and the gateways built on it say it; clients of theirs
+ * look for it, and open a session anew. */
+enum { SESSION_NOT_FOUND = -32001 };
+
 static void refuse_message(fl_http_turn *turn, unsigned status, int code,
                            fl_span id, const char *message)
 {
@@ -163,8 +167,9 @@ static void serve_endpoint(fl_http_turn *turn, const fl_head *head,
     else if (opens)
         open_session(turn, msg);
     else if (id.len > 0)
-        refuse_message(turn, 404, FL_RPC_INVALID_REQUEST, msg->id,
-                       "unknown or expired session: send initialize again");
+        refuse_message(turn, 404, SESSION_NOT_FOUND, msg->id,
+                       "Session not found: it is unknown or has expired; send "
+                       "initialize again");
     else
         serve_stranger(turn, head, msg);
 }
@@ -180,8 +185,9 @@ static void serve_messages(fl_http_turn *turn, const fl_head *head,
     if (link != NULL)
         fl_http_sse_take(link, turn, msg);
     else
-        refuse_message(turn, 404, FL_RPC_INVALID_REQUEST, msg->id,
-                       "unknown sessionId: open the event stream again");
+        refuse_message(turn, 404, SESSION_NOT_FOUND, msg->id,
+                       "Session not found: unknown sessionId; open the event "
+                       "stream again");
 }
 
 void fl_http_post(fl_http_turn *turn, const fl_head *head, fl_span body)
@@ -221,8 +227,9 @@ void fl_http_get(fl_http_turn *turn, const fl_head *head)
         fl_http_session_listen(session, turn,
                                fl_head_get(head, FL_FIELD_LAST_EVENT_ID));
     else if (id.len > 0 && turn->route == FL_HTTP_ENDPOINT)
-        refuse_message(turn, 404, FL_RPC_INVALID_REQUEST, (fl_span){0},
-                       "unknown or expired session: send initialize again");
+        refuse_message(turn, 404, SESSION_NOT_FOUND, (fl_span){0},
+                       "Session not found: it is unknown or has expired; send "
+                       "initialize again");
     else if (turn->hub->options.http.no_sse)
         fl_http_refuse(turn,
                        &(fl_http_refusal){
@@ -253,8 +260,8 @@ void fl_http_delete(fl_http_turn *turn, const fl_head *head)
         return;
     }
     if (session == NULL) {
-        refuse_message(turn, 404, FL_RPC_INVALID_REQUEST, (fl_span){0},
-                       "unknown or expired session");
+        refuse_message(turn, 404, SESSION_NOT_FOUND, (fl_span){0},
+                       "Session not found: it is unknown or has expired");
         return;
     }
     if (is_bad_version(session, head)) {

@@ -21,8 +21,8 @@ import zlib
 from pathlib import Path
 
 from flow import SLOW, WAIT, Skip, contains, equal, main, require
-from web import (EVENTS, INITIALIZE, INVALID, JSON, LEGACY, MODERN, PARSE,
-                 PING, POST, TOO_LARGE, Answer, Session, Standing, Web,
+from web import (EVENTS, INITIALIZE, INVALID, JSON, LEGACY, MODERN, NO_SESSION,
+                 PARSE, PING, POST, TOO_LARGE, Answer, Session, Standing, Web,
                  check_memory, chunk, head, lives, message, modern,
                  modern_fields, post, tool)
 from wire import KIB, MIB, identity, secured, served, server_options, status
@@ -293,7 +293,8 @@ def test_what_the_door_refuses_has_its_status():
                        'http://localhost http://evil.example'):
             answer = session.refused(post(PING, Origin=origin), 403)
             equal(answer.field('access-control-allow-origin'), None, origin)
-        session.refused(head('DELETE', Mcp_Session_Id='x' * 32), 404)
+        session.refused(head('DELETE', Mcp_Session_Id='x' * 32), 404,
+                        NO_SESSION)
 
 
 def test_what_is_no_message_is_a_bad_request():
@@ -313,9 +314,10 @@ def test_what_is_no_message_is_a_bad_request():
             session.refused(session.post(call, Mcp_Session_Id=None), 400, None)
         for name in ('x', 'x' * 32, '0' * 32, session.id[:-1], session.id + '0',
                      session.id.upper() + ' ' + session.id, '%30' * 10, "' or"):
-            session.refused(session.post(PING, Mcp_Session_Id=name), 404)
+            session.refused(session.post(PING, Mcp_Session_Id=name), 404,
+                            NO_SESSION)
             session.refused(head('GET', Mcp_Session_Id=name, Accept=EVENTS),
-                            404)
+                            404, NO_SESSION)
         for version in ('2024', '1', 'x' * 1000, '2025-11-25, 2025-06-18'):
             session.refused(session.post(PING, **{
                 'MCP-Protocol-Version': version}), 400)

@@ -20,6 +20,7 @@ JSON = 'application/json'
 EVENTS = 'text/event-stream'
 LEGACY, MODERN = '2025-11-25', '2026-07-28'
 PARSE, INVALID, BUSY, TOO_LARGE = -32700, -32600, -32010, -32012
+NO_SESSION = -32001
 
 # Whatever else comes in a head was put there by somebody else.
 OURS = {'date', 'content-type', 'content-length', 'transfer-encoding',

@@ -155,9 +155,11 @@ static void test_sessions_are_unknown_at_other_endpoints(void **state)
     open_session("/servers/a/mcp", "\"at\":1", a);
     open_session("/mcp", "\"at\":0", main);
     post("/servers/a/mcp", a, PING, 200, "\"at\":1");
-    post("/servers/b/mcp", a, PING, 404, "unknown or expired session");
-    post("/mcp", a, PING, 404, "unknown or expired session");
-    post("/servers/a/mcp", main, PING, 404, "unknown or expired session");
+    post("/servers/b/mcp", a, PING, 404,
+         "-32001,\"message\":\"Session not found");
+    post("/mcp", a, PING, 404, "-32001,\"message\":\"Session not found");
+    post("/servers/a/mcp", main, PING, 404,
+         "-32001,\"message\":\"Session not found");
     post("/mcp", main, PING, 200, "\"at\":0");
 }
 

@@ -179,12 +179,12 @@ static void test_a_session_is_of_the_key_that_opened_it(void **state)
     post_in(session, ADA, INITIALIZED);
     expect(202, "");
     post_in(session, BOB, CALL("1", "echo", "{\"text\":\"x\"}"));
-    expect(404, "unknown or expired session");
+    expect(404, "-32001,\"message\":\"Session not found");
     snprintf(fields, sizeof fields, "%sX-API-Key: " BOB "\r\n", session);
     http_send(&host.peer, "DELETE", "/mcp", fields, "");
-    expect(404, "unknown or expired session");
+    expect(404, "-32001,\"message\":\"Session not found");
     http_get(&host.peer, "/mcp", fields);
-    expect(404, "unknown or expired session");
+    expect(404, "-32001,\"message\":\"Session not found");
     post_in(session, ADA, CALL("1", "echo", "{\"text\":\"x\"}"));
     expect(200, "\"x\"");
 }
@@ -217,7 +217,7 @@ static void test_a_key_that_goes_takes_its_sessions(void **state)
     expect(401, "none of the server's");
     set(LIST(ADA, BOB));
     post_in(session, ADA, CALL("1", "echo", "{\"text\":\"x\"}"));
-    expect(404, "unknown or expired session");
+    expect(404, "-32001,\"message\":\"Session not found");
 }
 
 static void test_a_key_that_stays_keeps_its_sessions(void **state)
