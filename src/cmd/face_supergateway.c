@@ -140,6 +140,7 @@ static fl_status put_door(fl_face *face, const char *output, fl_error *error)
 
     if (ws)
         path = fl_face_value(face, "--messagePath", "/message");
+    fl_face_put(face, "--until-stdin-ends", NULL);
     fl_status rc = fl_face_listen(
         face,
         &(fl_face_door){.scheme = ws ? "ws" : "http",

@@ -318,7 +318,8 @@ static const char serve_server[] =
     "  --name NAME             for the log, and its path: /servers/NAME/mcp\n"
     "  --control PATH          the socket that 'fairlead ps' asks; none: it "
     "is\n"
-    "                          not seen there\n";
+    "                          not seen there\n"
+    "  --until-stdin-ends      end when stdin, if it is a pipe, is closed\n";
 
 static const char serve_outages[] =
     "Where else it runs, and outages:\n"

@@ -19,6 +19,7 @@
 #include "cmd/slurp.h"
 #include "cmd/term.h"
 #include "cmd/whereis.h"
+#include "io/hangup.h"
 #include "io/loop.h"
 #include "io/signals.h"
 #include "transport/address.h"
@@ -26,6 +27,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DRAIN_MS = 5000 };
 
@@ -44,6 +46,7 @@ struct serve {
     fl_term term;        /* where a user is asked to log in */
     fl_auth *auth;       /* or NULL */
     fl_logins logins;    /* of the servers of the file */
+    fl_hangup starter;   /* who holds the other end of stdin */
     bool only_stdio;     /* so far */
     bool closing;
 };
@@ -52,6 +55,7 @@ static void on_closed(void *user)
 {
     struct serve *serve = user;
 
+    fl_hangup_deinit(&serve->starter);
     fl_control_close(serve->control);
     fl_signals_close(serve->signals);
 }
@@ -261,6 +265,17 @@ static fl_status take_keys(struct serve *serve, fl_error *error)
     return fl_door_keys_load(&line->keys, serve->keys, error);
 }
 
+static bool watch_stdin(struct serve *serve)
+{
+    if (!serve->line->until_stdin ||
+        fl_hangup_init(&serve->starter, serve->loop, STDIN_FILENO, shut,
+                       serve) == FL_OK)
+        return true;
+    fl_complain(serve->line->command, "option --until-stdin-ends: stdin cannot "
+                                      "be watched");
+    return false;
+}
+
 static bool prepare(struct serve *serve)
 {
     /* beside a target, what the line says of a login is the target's */
@@ -289,7 +304,7 @@ static bool prepare(struct serve *serve)
         fl_signals_on_hangup(serve->signals, reload);
     serve->control =
         fl_control_open(serve->gateway, serve->loop, line->control);
-    return listen_all(serve);
+    return listen_all(serve) && watch_stdin(serve);
 }
 
 /* Takes the configuration. */

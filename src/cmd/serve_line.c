@@ -53,6 +53,7 @@ static size_t server_flags(fl_serve_line *to, fl_flag *flags)
         {"--config-json", FL_FLAG_TEXT, &to->config_json, NULL},
         {"--check", FL_FLAG_SWITCH, &to->check, NULL},
         {"--control", FL_FLAG_TEXT, &to->control, NULL},
+        {"--until-stdin-ends", FL_FLAG_SWITCH, &to->until_stdin, NULL},
     };
 
     memcpy(flags, rows, sizeof rows);

@@ -28,6 +28,7 @@ typedef struct fl_serve_line {
     const char *config;      /* a file with servers; "-": stdin; or NULL */
     const char *config_json; /* the same as a text; or NULL */
     bool check;
+    bool until_stdin;     /* it ends when stdin, if that is a pipe, is closed */
     const char *control;  /* a path, "none", or NULL: the usual place */
     bool has_target;      /* `upstream` is one by itself, */
     fl_upstream upstream; /* and what servers of the file have in common */

@@ -49,7 +49,8 @@ def test_help_of_mcp_proxy_is_that_of_both():
 
 def test_show_prints_the_line_on_stdout_and_warnings_on_stderr():
     done = run(FAIRLEAD, 'supergateway', '--show', '--stdio', 'a').expect(0)
-    equal(done.out, 'fairlead serve --listen http://127.0.0.1:8000/mcp '
+    equal(done.out, 'fairlead serve --until-stdin-ends --listen '
+                    'http://127.0.0.1:8000/mcp '
                     "--message-path /message --inherit-env '*' -- a\n")
     contains(done.err, 'warning: supergateway listens on all addresses')
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from cases import end, fact, main, wait_for
 from clients import Http, Pipe, Sse, Ws, stdio, trace
-from flow import FAIRLEAD, Demo, contains, equal, folder, require, started
+from flow import (FAIRLEAD, WAIT, Demo, contains, equal, folder, require,
+                  started)
 from scenes import L1, L4, MODERN
 
 DEMO = [os.path.abspath(FAIRLEAD), 'demo', '--listen', 'stdio:']
@@ -53,6 +54,23 @@ fact('supergateway: stdio to sse',
          url.replace('/mcp', '/sse'), L1)))
 fact('supergateway: stdio to ws',
      lambda: supergateway('ws', lambda url: Ws(url, L4)))
+
+
+def ends_with_its_pipe():
+    with started(FAIRLEAD, 'supergateway', '--stdio', LINE, '--port', '0') \
+            as process:
+        one = Demo(process)
+        wait_for(one, 1)
+        process.stdin.write(b'x')  # is not read, and ends nothing
+        process.stdin.flush()
+        works(Sse(one.urls[0].replace('/mcp', '/sse'), L1))
+        equal(process.poll(), None)
+        process.stdin.close()
+        equal(process.wait(WAIT), 0)
+
+
+fact('supergateway: ends when the pipe on its stdin is closed',
+     ends_with_its_pipe)
 
 
 def stateful():

@@ -4,7 +4,8 @@
 #include "face_lines.h"
 
 #define FS "npx -y @modelcontextprotocol/server-filesystem"
-#define SSE "fairlead serve --listen http://127.0.0.1:8000/mcp "
+#define SSE                                                                    \
+    "fairlead serve --until-stdin-ends --listen http://127.0.0.1:8000/mcp "
 #define CHILD "--inherit-env '*' -- "
 
 static const fl_face_program *const it = &fl_face_supergateway;
@@ -38,8 +39,8 @@ static void test_supergateway_examples_have_their_counterparts(void **state)
              "-- " FS " ./my-folder"},
         {"--stdio '" FS " ./my-folder' --port 8000 --outputTransport ws "
          "--messagePath /message",
-         "fairlead serve --listen ws://127.0.0.1:8000/message " CHILD FS
-         " ./my-folder"},
+         "fairlead serve --until-stdin-ends --listen "
+         "ws://127.0.0.1:8000/message " CHILD FS " ./my-folder"},
         {"--stdio 'deno run -A jsr:@omedia/mcp-server-drupal --drupal-url "
          "https://your-drupal-server.com'",
          SSE "--message-path /message " CHILD "deno run -A "
@@ -56,13 +57,15 @@ static void test_supergateway_flags_have_their_counterparts(void **state)
 {
     static const struct line_case cases[] = {
         {"--stdio a --port 9000 --ssePath /s --messagePath /m",
-         "fairlead serve --listen http://127.0.0.1:9000/mcp --sse-path /s "
+         "fairlead serve --until-stdin-ends --listen http://127.0.0.1:9000/mcp "
+         "--sse-path /s "
          "--message-path /m " CHILD "a"},
         {"--stdio a --output-transport streamable-http",
          NULL}, /* a dash for a hump in the name, not in the value */
         {"--stdio=a --output-transport=streamableHttp "
          "--streamableHttpPath=/x",
-         "fairlead serve --listen http://127.0.0.1:8000/x --no-sse "
+         "fairlead serve --until-stdin-ends --listen http://127.0.0.1:8000/x "
+         "--no-sse "
          "--stateless " CHILD "a"},
         {"--stdio a --outputTransport stdio",
          "fairlead serve --listen stdio: " CHILD "a"},
@@ -88,11 +91,12 @@ static void test_supergateway_flags_have_their_counterparts(void **state)
          SSE "--no-sse --stateless sse+https://example.org"},
         {"--stdio a --stateful false",
          SSE "--message-path /message " CHILD "a"},
-        {"--stdio a --host ::1",
-         "fairlead serve --listen 'http://[::1]:8000/mcp' --message-path "
-         "/message " CHILD "a"},
+        {"--stdio a --host ::1", "fairlead serve --until-stdin-ends --listen "
+                                 "'http://[::1]:8000/mcp' --message-path "
+                                 "/message " CHILD "a"},
         {"--stdio a --host 0.0.0.0",
-         "fairlead serve --listen http://0.0.0.0:8000/mcp --insecure-no-auth "
+         "fairlead serve --until-stdin-ends --listen http://0.0.0.0:8000/mcp "
+         "--insecure-no-auth "
          "--message-path /message " CHILD "a"},
         {NULL, NULL},
     };
@@ -159,7 +163,8 @@ static void test_supergateway_takes_the_last_possible_port(void **state)
 {
     (void)state;
     expect(it, "--stdio a --port 65535",
-           "fairlead serve --listen http://127.0.0.1:65535/mcp --message-path "
+           "fairlead serve --until-stdin-ends --listen "
+           "http://127.0.0.1:65535/mcp --message-path "
            "/message " CHILD "a");
 }
 
