@@ -194,6 +194,7 @@ static const char call_options[] =
     "                          machine can see it, with ps: secrets go into\n"
     "  --header-file FILE      one header a line, # begins a comment; - is\n"
     "                          stdin\n"
+    "  --allow-http            http:// to other than loopback addresses\n"
     "  --http2                 HTTP/2 to an http:// server that is known to\n"
     "                          speak it; over https:// that is found out\n"
     "  --auth WAY              to servers that ask who it is (OAuth): code, a\n"

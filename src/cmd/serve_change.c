@@ -51,7 +51,7 @@ static bool same_login(const fl_config_login *a, const fl_config_login *b)
 static bool same_rest(const fl_config_server *a, const fl_config_server *b)
 {
     return a->disabled == b->disabled && a->child == b->child &&
-           a->timeout_ms == b->timeout_ms &&
+           a->timeout_ms == b->timeout_ms && a->allow_http == b->allow_http &&
            same_list(&a->include, &b->include) &&
            same_list(&a->exclude, &b->exclude) &&
            same_text(a->prefix, b->prefix) &&

@@ -62,13 +62,35 @@ static fl_status slurp(const fl_serve_line *line, fl_buf *text, fl_error *error)
                : fl_buf_append(text, fl_span_of(line->config_json));
 }
 
+/* What cannot be reached as it stands; it may be in vain, but the others need
+ * not be. */
+static void tell_plain(const fl_serve_line *line, const fl_config *config,
+                       const fl_config_server *server)
+{
+    for (size_t i = 0; i < fl_serve_count_places(server); i++) {
+        const fl_config_server *place = fl_serve_place_at(server, i);
+        if (!place->disabled && place->kind != FL_CONFIG_CHILD &&
+            fl_serve_is_plain(place->url.text))
+            fl_complain(line->command,
+                        "%s:%zu: warning: %s: it is not asked at %s, where "
+                        "everybody on the way could read and change what is "
+                        "said; if that is fine, set fairlead.allowHttp, or add "
+                        "--allow-http",
+                        fl_config_file(config), place->line, server->name,
+                        place->url.shown);
+    }
+}
+
 static void tell_missing(const fl_serve_line *line, const fl_config *config)
 {
+    bool plain = line->upstream.client.connection.http.allow_plaintext;
     size_t count;
     const fl_config_server *servers = fl_config_servers(config, &count);
 
     for (size_t i = 0; i < count; i++) {
         const fl_config_server *server = &servers[i];
+        if (!plain && !server->allow_http)
+            tell_plain(line, config, server);
         if (!server->disabled && server->kind == FL_CONFIG_CHILD &&
             !fl_whereis(server->argv.items[0], server->cwd.text))
             fl_complain(line->command,
@@ -233,6 +255,8 @@ static fl_upstream describe(const fl_serve_line *line,
     upstream.allow_tools = server->include.items;
     upstream.deny_tools = server->exclude.items;
     upstream.prefix = server->prefix;
+    if (server->allow_http)
+        upstream.client.connection.http.allow_plaintext = true;
     take_outages(&server->outages, &upstream);
     return upstream;
 }

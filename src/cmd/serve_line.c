@@ -255,6 +255,29 @@ static void settle_tls(fl_serve_line *to)
     to->upstream.client.connection.tls = to->tls;
 }
 
+bool fl_serve_is_plain(const char *url)
+{
+    fl_address address;
+
+    return fl_address_parse(url, &address, NULL) == FL_OK &&
+           (fl_address_says_http(url) || fl_address_is_websocket(&address)) &&
+           !fl_address_is_tls(&address) && !fl_address_is_local(&address);
+}
+
+/* It would be refused by the first client's request, and no sooner. */
+static fl_status check_plain(const fl_serve_line *line, fl_error *error)
+{
+    const char *url = line->upstream.url;
+
+    if (url == NULL || line->upstream.client.connection.http.allow_plaintext ||
+        !fl_serve_is_plain(url))
+        return FL_OK;
+    return fl_error_set(error, FL_E_INVALID,
+                        "'%s': everybody on the way could read and change what "
+                        "is said; if that is fine, add --allow-http",
+                        url);
+}
+
 /* Who forgets the two dashes gives us a command for an address. */
 static fl_status check_target(const fl_serve_line *line, fl_error *error)
 {
@@ -268,7 +291,8 @@ static fl_status check_target(const fl_serve_line *line, fl_error *error)
                             "'%s' is no address; to run a command: fairlead %s "
                             "-- %s",
                             url, line->command, url);
-    return fl_address_parse(url, &address, error);
+    fl_status rc = fl_address_parse(url, &address, error);
+    return rc == FL_OK ? check_plain(line, error) : rc;
 }
 
 static fl_status settle(fl_serve_line *to, fl_error *error)

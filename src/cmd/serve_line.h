@@ -37,6 +37,9 @@ typedef struct fl_serve_line {
 /* FL_E_INVALID: `error` says what to write instead. */
 FL_MUST_USE fl_status fl_serve_line_read(fl_serve_line *line, char **argv,
                                          fl_error *error);
+/* Whether it is at http:// or ws:// on another machine: only --allow-http lets
+ * it be asked there. */
+bool fl_serve_is_plain(const char *url);
 void fl_serve_line_deinit(fl_serve_line *line);
 
 #endif

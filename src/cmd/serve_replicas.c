@@ -33,7 +33,8 @@ static bool read_weight(const char *text, replica *to)
     return true;
 }
 
-static fl_status read_replica(const char *text, replica *to, fl_error *error)
+static fl_status read_replica(const char *text, bool plain, replica *to,
+                              fl_error *error)
 {
     size_t len = strcspn(text, " ");
     const char *rest = text + len + strspn(text + len, " ");
@@ -49,16 +50,23 @@ static fl_status read_replica(const char *text, replica *to, fl_error *error)
                             "there may be weight=N, from 0 (if no other is "
                             "well) to %d",
                             rest, WEIGHT);
+    if (!plain && fl_serve_is_plain(to->url))
+        return fl_error_set(error, FL_E_INVALID,
+                            "option --replica: '%.80s': everybody on the way "
+                            "could read and change what is said; if that is "
+                            "fine, add --allow-http",
+                            to->url);
     return FL_OK;
 }
 
 fl_status fl_serve_replicas_check(const fl_serve_line *line, fl_error *error)
 {
+    bool plain = line->upstream.client.connection.http.allow_plaintext;
     fl_status rc = FL_OK;
     replica one;
 
     for (size_t i = 0; i < line->replicas.count && rc == FL_OK; i++)
-        rc = read_replica(line->replicas.items[i], &one, error);
+        rc = read_replica(line->replicas.items[i], plain, &one, error);
     return rc;
 }
 
@@ -71,7 +79,7 @@ fl_status fl_serve_replicas_add(const fl_serve_line *line,
     replica one;
 
     for (size_t i = 0; i < line->replicas.count && rc == FL_OK; i++) {
-        rc = read_replica(line->replicas.items[i], &one, error);
+        rc = read_replica(line->replicas.items[i], true, &one, error);
         upstream.url = one.url;
         upstream.weight = one.weight;
         upstream.standby = one.standby;

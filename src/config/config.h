@@ -116,6 +116,7 @@ struct fl_config_server {
     fl_config_list exclude; /* and not these */
     const char *prefix;     /* of its tools' names; NULL: not given */
     bool http2;             /* without TLS, too: it is known to speak that */
+    bool allow_http;        /* at http:// or ws:// on other machines, too */
     fl_config_child child;
     fl_era era;
     uint32_t timeout_ms; /* 0: not given */

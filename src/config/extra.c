@@ -36,27 +36,17 @@ enum {
     BREAKER_FAILURES,
     BREAKER_PAUSE,
     HTTP2,
+    ALLOW_HTTP,
     KEYS
 };
 
 static const char *const names[] = {
-    "child",
-    "prefix",
-    "replicas",
-    "weight",
-    "allow",
-    "deny",
-    "connectAttempts",
-    "connectBackoff",
-    "connectBackoffMax",
-    "queueMax",
-    "queueBytes",
-    "queueTime",
-    "healthInterval",
-    "breakerFailures",
-    "breakerPause",
-    "http2",
-    NULL,
+    "child",           "prefix",          "replicas",
+    "weight",          "allow",           "deny",
+    "connectAttempts", "connectBackoff",  "connectBackoffMax",
+    "queueMax",        "queueBytes",      "queueTime",
+    "healthInterval",  "breakerFailures", "breakerPause",
+    "http2",           "allowHttp",       NULL,
 };
 
 static void read_child(fl_reader *reader, fl_span value,
@@ -164,4 +154,5 @@ void fl_extra_read(fl_reader *reader, fl_span value, fl_config_server *server)
     fl_pick_texts(reader, values[ALLOW], &server->include);
     fl_pick_texts(reader, values[DENY], &server->exclude);
     read_http2(reader, values[HTTP2], server);
+    fl_pick_bool(reader, values[ALLOW_HTTP], &server->allow_http);
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LISTED = 192 };
+enum { LISTED = 256 };
 
 static char lower(char c)
 {

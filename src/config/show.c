@@ -255,6 +255,7 @@ static void put_server(printer *p, const fl_config_server *server)
     put_list(p, "allow", &server->include);
     put_list(p, "deny", &server->exclude);
     put_text(p, server->http2 ? "  http2\n" : "");
+    put_text(p, server->allow_http ? "  allowHttp\n" : "");
     if (server->timeout_ms > 0)
         put_number(p, "timeout", server->timeout_ms);
     if (server->weight != 1)

@@ -192,6 +192,8 @@ void fl_gateway_refuse_with(const fl_asker *asker, fl_span id,
     else if (why->status == FL_E_DENIED)
         snprintf(text, sizeof text, "Upstream authorization failed: %s",
                  why->text);
+    else if (why->status == FL_E_INVALID)
+        snprintf(text, sizeof text, "Upstream cannot be asked: %s", why->text);
     else
         snprintf(text, sizeof text, "Upstream connection lost: %s", why->text);
     fl_asker_refuse(asker, id, code, fl_span_of(text), data);

@@ -50,10 +50,10 @@ static fl_status check(const fl_address *address, const fl_options *options,
     if (has_scheme(address, "https") || fl_address_is_local(address) ||
         options->http.allow_plaintext)
         return FL_OK;
-    return fl_error_set(error, FL_E_DENIED,
+    return fl_error_set(error, FL_E_INVALID,
                         "address '%s': everybody on the way could read and "
-                        "change what is said; use https://, or set "
-                        "http.allow_plaintext",
+                        "change what is said; use https://, or allow it with "
+                        "--allow-http (http.allow_plaintext)",
                         address->host);
 }
 

@@ -248,10 +248,10 @@ fl_status fl_http_options_for_client(const fl_address *address,
                             "http.http1_only");
     if (!fl_address_is_tls(address) && !fl_address_is_local(address) &&
         !http->allow_plaintext)
-        return fl_error_set(error, FL_E_DENIED,
+        return fl_error_set(error, FL_E_INVALID,
                             "address: %s:// to %s would send everything in "
-                            "the clear; use %s://, or set "
-                            "http.allow_plaintext",
+                            "the clear; use %s://, or allow it with "
+                            "--allow-http (http.allow_plaintext)",
                             address->scheme, address->host,
                             fl_address_is_websocket(address) ? "wss" : "https");
     return FL_OK;

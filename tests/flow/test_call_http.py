@@ -274,5 +274,20 @@ def test_call_of_an_address_without_a_path_is_told_which_to_try():
             contains(done.err, f'the address has no path: try {want}')
 
 
+def test_another_machine_in_the_clear_needs_a_flag():
+    for url in ('http://192.0.2.2:9/mcp', 'ws://192.0.2.2:9/mcp'):
+        done = call(url, 'ping').expect(1)  # nothing is connected
+        contains(done.err, '--allow-http')
+        require('May this user' not in done.err, done.err)
+    with server(lambda handler, message: handler.reply(*answer(message))) \
+            as (url, _):
+        # no loopback address by its looks
+        other = url.replace('127.0.0.1', '[::ffff:127.0.0.1]')
+        require(other != url, url)
+        contains(call(other, 'call', 'nap').expect(1).err, '--allow-http')
+        contains(call(other, 'call', 'nap', '--allow-http').expect(0).out,
+                 'slept')
+
+
 if __name__ == '__main__':
     sys.exit(main(__name__))

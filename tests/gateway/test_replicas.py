@@ -147,14 +147,14 @@ def the_command_line_has_replicas():
                 client.text('echo', {'text': 'x'})
         equal([a.calls(), b.calls()], [2, 6])
     for words, complaint in (
-            (['--replica', 'http://b/ weight=1001', 'http://a/'], 'weight=N'),
-            (['--replica', 'http://b/ wait=1', 'http://a/'], 'weight=N'),
-            (['--queue-max', '10001', 'http://a/'], '--queue-max'),
-            (['--connect-attempts', '101', 'http://a/'],
+            (['--replica', 'https://b/ weight=1001', 'https://a/'], 'weight=N'),
+            (['--replica', 'https://b/ wait=1', 'https://a/'], 'weight=N'),
+            (['--queue-max', '10001', 'https://a/'], '--queue-max'),
+            (['--connect-attempts', '101', 'https://a/'],
              '--connect-attempts'),
             (['--connect-backoff', '2', '--connect-backoff-max', '1',
-              'http://a/'], '--connect-backoff'),
-            (['--health-interval', '1', '--no-health-checks', 'http://a/'],
+              'https://a/'], '--connect-backoff'),
+            (['--health-interval', '1', '--no-health-checks', 'https://a/'],
              'not both')):
         contains(run(FAIRLEAD, 'serve', *words).expect(1).err, complaint)
 

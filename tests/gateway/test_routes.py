@@ -230,6 +230,39 @@ def check_misses_programs():
 fact('--check warns of a program that is not there', check_misses_programs)
 
 
+def plain_servers_are_told():
+    far = 'http://192.0.2.2:9/mcp'  # nothing is connected
+    with folder() as place:
+        for more, warned in (({}, True),
+                             ({'fairlead': {'allowHttp': True}}, False)):
+            path = written(place, {'far': {'url': far, **more}})
+            done = checked(path).expect(0)
+            equal('--allow-http' in done.err, warned, done.err)
+        path = written(place, {'far': {'url': far}})
+        done = run(FAIRLEAD, 'serve', '--check', '--allow-http', '--config',
+                   path).expect(0)
+        equal(done.err, '')
+    for words in (['serve', far], ['connect', far.replace('http', 'ws')],
+                  ['serve', 'http://127.0.0.1:9/mcp', '--replica', far]):
+        contains(run(FAIRLEAD, *words).expect(1).err, 'add --allow-http')
+
+
+fact('a server that would be asked in the clear is told at the start',
+     plain_servers_are_told)
+
+
+def plain_servers_are_refused():
+    far = Scripted(['http://192.0.2.2:9/mcp'], '/dev/null')
+    with door(far=far) as gate, reach(gate, 'far', 'http', MODERN) as client:
+        said = client.error('tools/list')['message']
+        contains(said, '--allow-http')
+        require('authorization' not in said, said)
+
+
+fact('a client is told that its server would be asked in the clear',
+     plain_servers_are_refused)
+
+
 def commands_want_dashes():
     done = run(FAIRLEAD, 'serve', './adder')
     equal(done.code, 1, done.err)

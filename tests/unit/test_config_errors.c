@@ -320,7 +320,7 @@ static void test_config_own_keys_are_strict(void **state)
                 "key; there are child, prefix, replicas, weight, allow, deny, "
                 "connectAttempts, connectBackoff, connectBackoffMax, queueMax, "
                 "queueBytes, queueTime, healthInterval, breakerFailures, "
-                "breakerPause, http2");
+                "breakerPause, http2, allowHttp");
     check_error(OWN "{\"deyn\":[]}",
                 "2:27: error: mcpServers.a.fairlead.deyn: there is no such "
                 "key; is \"deny\" meant?");

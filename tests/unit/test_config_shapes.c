@@ -175,6 +175,7 @@ static void test_config_own_keys(void **state)
                "  allow search_*\n"
                "  deny search_admin_*\n"
                "  http2\n"
+               "  allowHttp\n"
                "  timeout 20000\n"
                "  weight 3\n"
                "  connectAttempts 5\n"

@@ -293,10 +293,10 @@ test_http_flight_refuses_fields_that_are_not_ours_to_set(void **state)
 static void test_http_flight_wants_tls_for_other_machines(void **state)
 {
     (void)state;
-    check_options("http://example.org/mcp", NULL, FL_E_DENIED,
+    check_options("http://example.org/mcp", NULL, FL_E_INVALID,
                   "http.allow_plaintext", NULL);
-    check_options("sse+http://192.0.2.1/mcp", NULL, FL_E_DENIED,
-                  "http.allow_plaintext", NULL);
+    check_options("sse+http://192.0.2.1/mcp", NULL, FL_E_INVALID,
+                  "--allow-http", NULL);
     check_options("http://user:pw@127.0.0.1/", NULL, FL_E_INVALID, "user name",
                   "pw");
     check_options(

@@ -266,7 +266,9 @@ static void test_ws_client_sends_nothing_in_the_clear_by_accident(void **state)
 
     (void)state;
     begin();
-    assert_int_equal(try_sail("ws://192.0.2.1:80/", NULL, &error), FL_E_DENIED);
+    assert_int_equal(try_sail("ws://192.0.2.1:80/", NULL, &error),
+                     FL_E_INVALID);
+    assert_non_null(strstr(error.text, "--allow-http"));
     assert_non_null(strstr(error.text, "allow_plaintext"));
     assert_non_null(strstr(error.text, "wss://"));
     assert_null(ship.link);
