@@ -88,10 +88,10 @@ typedef struct fl_http2 {
     uint32_t to_frame;  /* the longest payload, */
     uint32_t to_open;   /* and how many streams */
 
-    uint64_t second;  /* to which the two counts belong */
+    uint64_t second;        /* to which the two counts belong */
     fl_http2_tally resets;  /* requests that came to nothing */
     fl_http2_tally control; /* frames that carry nothing */
-    uint64_t updates; /* of windows, that are owed for what we sent */
+    uint64_t updates;       /* of windows, that are owed for what we sent */
 
     const fl_error *why; /* during lose() */
     uint32_t doom;       /* why the connection must end; 0: it need not */
