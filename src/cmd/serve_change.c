@@ -112,7 +112,7 @@ static void drop_place(const fl_config_server *server, size_t i,
     fl_error error;
     fl_buf label;
 
-    fl_buf_init(&label, FL_CONFIG_VALUE);
+    fl_buf_init(&label, FL_CONFIG_BYTES);
     if (fl_serve_write_label(server, i, &label) == FL_OK)
         (void)!fl_gateway_remove_replica(gateway, server->name,
                                          fl_buf_view(&label).ptr, &error);
@@ -125,7 +125,7 @@ static void weigh_place(const fl_config_server *server, size_t i,
     fl_error error;
     fl_buf label;
 
-    fl_buf_init(&label, FL_CONFIG_VALUE);
+    fl_buf_init(&label, FL_CONFIG_BYTES);
     if (fl_serve_write_label(server, i, &label) == FL_OK)
         (void)!fl_gateway_weigh_replica(
             gateway, server->name, fl_buf_view(&label).ptr,

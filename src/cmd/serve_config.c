@@ -288,7 +288,7 @@ fl_status fl_serve_add_place(const fl_serve_site *site,
     fl_buf url, label;
 
     fl_buf_init(&url, FL_CONFIG_VALUE + sizeof "sse+");
-    fl_buf_init(&label, FL_CONFIG_VALUE);
+    fl_buf_init(&label, FL_CONFIG_BYTES);
     fl_error_set(error, FL_E_NOMEM, "out of memory");
     fl_status rc = fl_serve_write_label(server, i, &label);
     describe_place(place, &upstream);

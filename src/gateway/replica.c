@@ -26,28 +26,29 @@ enum {
     REMOTE_MAX_MS = 10000,
 };
 
-/* Its address; or as much of the command as tells it from others. */
-static fl_status write_label(const fl_upstream *upstream, fl_buf *out)
+/* As much of the command as tells it from others. */
+static fl_status write_command(const fl_upstream *upstream, fl_buf *out)
 {
     const char *const *argv = upstream->client.connection.child.argv;
-    const char *given =
-        upstream->replica != NULL ? upstream->replica : upstream->url;
     fl_status rc = FL_OK;
 
-    if (given != NULL)
-        return fl_buf_append(out, fl_span_of(given));
     for (size_t i = 0; argv[i] != NULL && rc == FL_OK; i++)
         rc = fl_buf_printf(out, "%s%s", i > 0 ? " " : "", argv[i]);
     return rc == FL_E_TOO_BIG ? FL_OK : rc;
 }
 
+/* What it is called, or its address; or its command. */
 static char *make_label(const fl_upstream *upstream)
 {
+    const char *given =
+        upstream->replica != NULL ? upstream->replica : upstream->url;
     char *made = NULL;
     fl_buf text;
 
+    if (given != NULL)
+        return fl_mem_string(fl_span_of(given));
     fl_buf_init(&text, LABEL_MAX);
-    if (write_label(upstream, &text) == FL_OK)
+    if (write_command(upstream, &text) == FL_OK)
         made = fl_mem_string(fl_buf_view(&text));
     fl_buf_reset(&text);
     return made;

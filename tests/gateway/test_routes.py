@@ -86,6 +86,20 @@ def one_alone_is_at_the_door():
 fact('one server alone is at the address itself, too', one_alone_is_at_the_door)
 
 
+def commands_may_be_long():
+    with scripted('stdio', L4) as one:
+        words = [str(word) for word in one.target[1:]]
+        script = 'exec "$@"  # ' + 'x' * 100000
+        more = {'one': {'command': 'sh', 'args': ['-c', script, 'sh', *words]}}
+        with door(more=more, one=one) as gate, \
+                reach(gate, 'one', 'http', L4) as client:
+            client.begin()
+            equal(client.text('echo', {'text': 'x'}), 'x')
+
+
+fact('a command may be as long as the system takes', commands_may_be_long)
+
+
 def unknown_names_are_nowhere():
     with scripted('stdio', L4) as one, door(one=one) as gate, \
             reach(gate, 'none', 'http', MODERN) as client:
