@@ -27,6 +27,11 @@ static uint64_t digest(fl_span text)
     return fl_siphash(seed, text) | UINT64_C(1) << 63;
 }
 
+static bool is_channel(const fl_front *front)
+{
+    return (front->traits & FL_LINK_CHANNEL) != 0;
+}
+
 /* As fl_front_principal() tells them apart. */
 static uint64_t find_user(const fl_front *front)
 {
@@ -35,7 +40,7 @@ static uint64_t find_user(const fl_front *front)
     if (front->principal != 0)
         return digest((fl_span){(const char *)&front->principal,
                                 sizeof front->principal});
-    if ((front->traits & FL_LINK_CHANNEL) != 0 || front->link == NULL)
+    if (is_channel(front) || front->link == NULL)
         return front->number;
     fl_link_get_info(front->link, &info);
     return digest(fl_span_of(info.peer));
@@ -61,6 +66,13 @@ static uint64_t client_of(fl_users *users, const fl_front *front)
     return is_stateless(front) ? user_of(users, front) : front->number;
 }
 
+/* Over HTTP a session is soon opened, and left without a word: what one of a
+ * user's has left behind is not held against the next. */
+static uint64_t follower_of(fl_users *users, const fl_front *front)
+{
+    return is_channel(front) ? front->number : user_of(users, front);
+}
+
 /* It is with the server, or was, for a client; and something may be done for
  * it there that is worth a word. */
 static bool counts(const fl_errand *errand)
@@ -70,20 +82,29 @@ static bool counts(const fl_errand *errand)
            errand->method != FL_METHOD_PING;
 }
 
-static void extend(fl_trail trails[2], uint64_t client, uint64_t now,
-                   uint64_t ms)
+/* Of two that are one client's: it is as long as the longer one. */
+static fl_trail join(const fl_trail *one, const fl_trail *two)
 {
-    uint64_t until_ms = now + ms;
-    fl_trail made = {client, until_ms, now};
+    bool same = one->front == two->front || one->until_ms <= two->ended_ms;
 
-    if (trails[0].client == client) {
-        if (trails[0].until_ms < until_ms)
-            trails[0] = made;
-    } else if (trails[0].until_ms < until_ms) {
+    return (fl_trail){
+        .client = two->client,
+        .until_ms =
+            one->until_ms > two->until_ms ? one->until_ms : two->until_ms,
+        .ended_ms = two->ended_ms,
+        .front = same ? two->front : 0,
+    };
+}
+
+static void extend(fl_trail trails[2], const fl_trail *made)
+{
+    if (trails[0].client == made->client) {
+        trails[0] = join(&trails[0], made);
+    } else if (trails[0].until_ms < made->until_ms) {
         trails[1] = trails[0];
-        trails[0] = made;
-    } else if (trails[1].until_ms < until_ms) {
-        trails[1] = made;
+        trails[0] = *made;
+    } else if (trails[1].until_ms < made->until_ms) {
+        trails[1] = *made;
     }
 }
 
@@ -93,16 +114,24 @@ static uint64_t asker_of(const fl_errand *errand)
     fl_users *users = &errand->back->users;
 
     if (errand->asker.front != NULL)
-        return client_of(users, errand->asker.front);
+        return follower_of(users, errand->asker.front);
     return users->several ? UINT64_MAX : users->client;
 }
 
 static void leave_trail(fl_errand *errand, uint64_t ms)
 {
+    const fl_front *front = errand->asker.front;
     fl_back *back = errand->back;
 
-    if (counts(errand) && !back->own)
-        extend(back->users.trails, asker_of(errand), now_of(back), ms);
+    if (!counts(errand) || back->own)
+        return;
+    fl_trail made = {
+        .client = asker_of(errand),
+        .until_ms = now_of(back) + ms,
+        .ended_ms = now_of(back),
+        .front = front != NULL ? front->number : 0,
+    };
+    extend(back->users.trails, &made);
 }
 
 void fl_whose_stray(fl_errand *errand)
@@ -184,22 +213,24 @@ static bool find_busy(const fl_back *back, fl_front **front)
     return !is_parked_by_others(back, *front);
 }
 
-/* Modern requests of one user over HTTP, one after the other, are taken for one
- * client's; those that ran side by side are not. */
+/* Requests of one user over HTTP, one after the other, are taken for one
+ * client's; those that ran side by side are not, unless it is one session. */
 static bool is_own(const fl_back *back, const fl_trail *trail,
                    const fl_front *front)
 {
     const fl_errand *errand =
-        is_stateless(front) ? fl_back_oldest(back, front, false) : NULL;
+        is_channel(front) ? NULL : fl_back_oldest(back, front, false);
 
-    return errand == NULL || trail->ended_ms <= errand->started_ms;
+    return errand == NULL ||
+           (!is_stateless(front) && trail->front == front->number) ||
+           trail->ended_ms <= errand->started_ms;
 }
 
 static bool is_trailed_by_others(fl_back *back, const fl_front *front)
 {
     const fl_trail *trail = back->users.trails;
 
-    if (trail->client == client_of(&back->users, front) &&
+    if (trail->client == follower_of(&back->users, front) &&
         is_own(back, trail, front))
         trail++;
     return trail->until_ms > now_of(back);

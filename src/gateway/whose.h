@@ -23,11 +23,13 @@ enum {
     FL_WHOSE_STRAY_MS = 60000, /* ... after nobody wants an answer any more */
 };
 
-/* Somebody whose requests may still be told of in the log. */
+/* Somebody whose requests may still be told of in the log: a client, or over
+ * HTTP a user, whose sessions and connections follow each other. */
 typedef struct fl_trail {
     uint64_t client; /* 0: nobody */
     uint64_t until_ms;
     uint64_t ended_ms; /* when the last of them did */
+    uint64_t front;    /* whose they are all, by its number; 0: several's */
 } fl_trail;
 
 /* What a back remembers of those who have used it. */

@@ -107,8 +107,15 @@ def test_what_is_not_json_is_a_parse_error(wire):
     for bad in (b'{', b'}', b'{"jsonrpc"', b'nul', b'truefalse', b'01', b'1.',
                 b'"', b"{'a':1}", b'{"a":1,}', b'[1,]', b'{1:2}', b'NaN',
                 b'GET / HTTP/1.1', PING + PING, PING + b' x', b'\\', b'//',
-                b'{"a":"\\x"}', b'{"a":"\\u12"}', b'\xef\xbb\xbf' + PING):
+                b'{"a":"\\x"}', b'{"a":"\\u12"}', PING + b'\xef\xbb\xbf'):
         wire.refused(bad + b'\n', PARSE)
+
+
+@everywhere
+def test_a_byte_order_mark_is_passed_over(wire):
+    wire.send(b'\xef\xbb\xbf' + PING + b'\n')
+    equal(wire.line(), PONG)
+    wire.refused(b'\xef\xbb\xbf\xef\xbb\xbf' + PING + b'\n', PARSE)
 
 
 @everywhere

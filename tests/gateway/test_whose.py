@@ -111,6 +111,26 @@ fact('who comes by many connections hears all of his log',
      who_comes_by_many_connections_hears_all)
 
 
+def who_opens_session_after_session_hears_all():
+    """None of them is ended, and the next is there at once."""
+    with theatre() as stage, gateway(stage) as gate, \
+            contextlib.ExitStack() as stack:
+        stage.open_each(CAN)
+        for text in ('first', 'second', 'third'):
+            one = stack.enter_context(gate.client('http', L4, name='one'))
+            one.begin()
+            puppet, = stage.cast
+            number, call = start(one, puppet)
+            log(puppet, text)
+            equal(one.notification('notifications/message')['data'], text)
+            puppet.say(id=call, result=done(text))
+            equal(text_of(one.answer(number)['result']), text)
+
+
+fact('who opens session after session hears all of his log',
+     who_opens_session_after_session_hears_all)
+
+
 # It says on stderr what it is asked to do, and dies of one thing.
 MORTAL = '''
 import json, os, sys
