@@ -44,6 +44,22 @@ static bool holds(const fl_template_part *part, char byte)
     return (fl_template_bit(byte) & part->ends) == 0;
 }
 
+/* A value does not end in the middle of a percent code, whatever its digits
+ * are: they are no letters of a literal. */
+static bool cuts_code(const struct matcher *matcher, size_t at)
+{
+    const char *uri = matcher->uri.ptr;
+
+    return at < matcher->uri.len &&
+           ((at >= 1 && uri[at - 1] == '%') || (at >= 2 && uri[at - 2] == '%'));
+}
+
+/* Whether a value may end there, and the next part begin. */
+static bool may_end(const struct matcher *matcher, size_t part, size_t at)
+{
+    return can(matcher, part + 1, at) && !cuts_code(matcher, at);
+}
+
 static void lay_literal(struct matcher *matcher, size_t index)
 {
     fl_span text = matcher->template->parts[index].text;
@@ -67,7 +83,7 @@ static void lay_place(struct matcher *matcher, size_t index)
         bool whole = part->begins != '\0' && !end && uri[at] == part->begins &&
                      run; /* of the byte after this one */
         run = !end && holds(part, uri[at]) &&
-              (run || can(matcher, index + 1, at + 1));
+              (run || may_end(matcher, index, at + 1));
         if (part->begins == '\0' ? run : whole || can(matcher, index + 1, at))
             note(matcher, index, at);
     }
@@ -93,7 +109,7 @@ static fl_span longest(const struct matcher *matcher, size_t index, size_t at)
     size_t best = at;
 
     for (size_t end = at; end < uri.len && holds(part, uri.ptr[end]);)
-        if (can(matcher, index + 1, ++end))
+        if (may_end(matcher, index, ++end))
             best = end;
     return (fl_span){uri.ptr + at, best - at};
 }

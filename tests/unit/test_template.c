@@ -204,6 +204,8 @@ static void test_template_undoes_percent_codes(void **state)
     check("f:{a}", "f:%FF", NULL);
     check("f:{a}", "f:%C3", NULL);
     check("f:{a}-{b}", "f:%C3-%A9", NULL); /* each for itself */
+    check("f:{a}7{b}", "f:x7%7By", "{\"a\":\"x\",\"b\":\"{y\"}");
+    check("f:{a}B{b}", "f:%7Bx", NULL); /* there is no B in it */
     check("f:{?a}", "f:?a=%ED%A0%80", NULL);
     fl_template *template = make("f:{a}");
     check_match(template, (fl_span){"f:a\0b", 5}, NULL);
