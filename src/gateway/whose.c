@@ -92,6 +92,7 @@ static fl_trail join(const fl_trail *one, const fl_trail *two)
         .until_ms =
             one->until_ms > two->until_ms ? one->until_ms : two->until_ms,
         .ended_ms = two->ended_ms,
+        .newest = two->newest,
         .front = same ? two->front : 0,
     };
 }
@@ -129,6 +130,7 @@ static void leave_trail(fl_errand *errand, uint64_t ms)
         .client = asker_of(errand),
         .until_ms = now_of(back) + ms,
         .ended_ms = now_of(back),
+        .newest = back->users.newest,
         .front = front != NULL ? front->number : 0,
     };
     extend(back->users.trails, &made);
@@ -148,6 +150,7 @@ void fl_whose_sent(fl_errand *errand)
 {
     fl_users *users = &errand->back->users;
 
+    users->newest = errand->number;
     if (errand->asker.front == NULL)
         return;
     uint64_t user = user_of(users, errand->asker.front);
@@ -223,7 +226,7 @@ static bool is_own(const fl_back *back, const fl_trail *trail,
 
     return errand == NULL ||
            (!is_stateless(front) && trail->front == front->number) ||
-           trail->ended_ms <= errand->started_ms;
+           trail->newest < errand->number;
 }
 
 static bool is_trailed_by_others(fl_back *back, const fl_front *front)

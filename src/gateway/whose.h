@@ -28,7 +28,8 @@ enum {
 typedef struct fl_trail {
     uint64_t client; /* 0: nobody */
     uint64_t until_ms;
-    uint64_t ended_ms; /* when the last of them did */
+    uint64_t ended_ms; /* when the last of them did, */
+    uint64_t newest;   /* and the newest request that there was then */
     uint64_t front;    /* whose they are all, by its number; 0: several's */
 } fl_trail;
 
@@ -39,6 +40,7 @@ typedef struct fl_users {
                            nobody has */
     bool many;          /* ... several have */
     bool several;       /* clients have, of one user or of many */
+    uint64_t newest;    /* request that was sent, by its number */
     uint64_t client;    /* the last of them */
     uint64_t front;     /* one of them, by its number, */
     uint64_t user;      /* and who that is */
