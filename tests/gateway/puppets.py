@@ -91,12 +91,12 @@ class Theatre(Scripted):
         return Puppet(self.listener.accept()[0])
 
     def open_each(self, capabilities):
-        """Opens whoever comes, for as long as the theatre is open."""
+        """Opens whoever comes, for as long as the theatre is open. Who is in
+        the cast has been opened."""
         def play():
             with contextlib.suppress(OSError, ValueError, AssertionError):
                 while True:
-                    self.cast.append(self.next())
-                    self.cast[-1].open(capabilities)
+                    self.cast.append(self.next().open(capabilities))
         threading.Thread(target=play, daemon=True).start()
 
 

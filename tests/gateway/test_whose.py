@@ -9,7 +9,7 @@ import sys
 
 from cases import Scripted, fact, gateway, main
 from clients import text_of
-from flow import equal, require
+from flow import equal, require, until
 from puppets import theatre
 from scenes import KEY, L4, MODERN
 
@@ -48,11 +48,17 @@ def two(server, way, revision, *options):
         yield one, other
 
 
+def only(stage):
+    """The one server there is, once it has been opened."""
+    until(lambda: stage.cast, 'the server is opened')
+    puppet, = stage.cast
+    return puppet
+
+
 def meet(stage, one):
     """The server that clients have come to, or come to now."""
     if not one.modern:
-        puppet, = stage.cast
-        return puppet
+        return only(stage)
     number = one.request('tools/list')
     puppet = stage.next().open(CAN)
     puppet.say(id=puppet.hear('tools/list')['id'], result={'tools': []})
@@ -119,7 +125,7 @@ def who_opens_session_after_session_hears_all():
         for text in ('first', 'second', 'third'):
             one = stack.enter_context(gate.client('http', L4, name='one'))
             one.begin()
-            puppet, = stage.cast
+            puppet = only(stage)
             number, call = start(one, puppet)
             log(puppet, text)
             equal(one.notification('notifications/message')['data'], text)
