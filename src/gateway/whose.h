@@ -10,8 +10,9 @@
  *
  * A client is a conversation or a connection. Modern requests over HTTP know
  * of no other and may come by many connections, or by a proxy's with those of
- * many: those that run side by side are of as many clients, and those of one
- * user that run one after the other are one client's.
+ * many: while they are under way each is a client of its own. Of what has ended
+ * over HTTP, requests or sessions, all of one user's that followed each other
+ * are one client's; those that ran side by side are not.
  */
 #ifndef FL_GATEWAY_WHOSE_H
 #define FL_GATEWAY_WHOSE_H
